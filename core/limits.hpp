@@ -54,7 +54,7 @@ inline constexpr std::uint32_t window = 1, gather_window = 2;
 /// Seconds that a message of a pipeline costs its sender in a run: MPI over TCP, on the slow side.
 inline constexpr double run_startup = 5e-5;
 
-/// Whether a closed form has few enough phases, by their bound, to look for nothing else.
+/// True if a closed form has few enough phases, compared with their bound, to look for nothing else.
 [[nodiscard]] constexpr bool is_near(std::uint32_t ranks, std::uint64_t phases, std::uint64_t bound) {
   const double enough = ranks <= most_ranks_planned_for_run ? near_enough : near_enough_by_row;
   return static_cast<double>(phases) <= enough * static_cast<double>(bound);

@@ -12,10 +12,10 @@ namespace hocket::gossip {
 /// Fewest steps in which one item can reach everyone: holders grow by a factor of ports + 1 at most.
 [[nodiscard]] std::uint64_t fewest_steps(std::uint64_t nodes, std::uint32_t ports);
 
-/// The same for gossip where a processor sends or receives one message at a time: the least t with
-/// φ^t ≥ N, φ = (1 + √5)/2. Entry (j, i) of the product of the steps' matrices I + P counts the ways of
-/// item i to processor j. P pairs senders with receivers, so that no step stretches a vector by more
-/// than the norm of (1 1; 0 1), which is φ; a matrix without a 0 stretches the vector of ones by N.
+/// Fewest steps of gossip where a processor sends or receives one message at a time: the least t with φ^t ≥ N, φ = (1 +
+/// √5)/2. Entry (j, i) of the product of the steps' matrices I + P counts the ways of item i to processor j. P pairs
+/// senders with receivers, so that no step stretches a vector by more than the norm of (1 1; 0 1), which is φ; a matrix
+/// without a 0 stretches the vector of ones by N.
 [[nodiscard]] std::uint64_t fewest_half_duplex_steps(std::uint64_t nodes);
 /// N(N − 1) items must be received, in a step at most ⌊N/2⌋ messages of the largest size.
 [[nodiscard]] double half_duplex_volume(std::uint64_t nodes);
@@ -25,8 +25,8 @@ namespace hocket::gossip {
 [[nodiscard]] double synchronous_bound(const Grid& grid, double r, Ports ports = Ports::all);
 [[nodiscard]] double asynchronous_bound(const Grid& grid, double r);
 
-/// How much a step lowers the potential of an item, per processor, at most: `share` is the largest
-/// channel load over n/2. Increasing and concave.
+/// Largest possible decrease of an item's potential in a step, per processor. `share`: the largest channel load over
+/// n/2. Increasing and concave.
 [[nodiscard]] double potential_drop(double share);
 [[nodiscard]] double inverse_potential_drop(double drop);
 

@@ -1,6 +1,6 @@
 #pragma once
-/// What gossip algorithms cost in the strict model, in closed form. Their builders stand in ring.hpp
-/// and torus.hpp; execute() counts the same from the steps.
+/// Costs of gossip algorithms in the strict model, in closed form. Their builders are in ring.hpp and torus.hpp;
+/// execute() counts the same from the steps.
 ///
 /// Source: Juurlink, Sibeyn and Rao, "Gossiping on Meshes and Tori", sections 4 to 6.
 #include <cstdint>
@@ -37,7 +37,7 @@ struct Round {
   bool operator==(const Round&) const = default;
 };
 
-/// How to gossip on a ring.
+/// An algorithm for gossip on a ring, with its parameters.
 struct RingPlan {
   enum Kind : std::uint8_t {
     approach1,  ///< everyone's item goes around both ways
@@ -52,7 +52,7 @@ struct RingPlan {
 /// ⌈log_base n⌉, exactly.
 [[nodiscard]] std::uint32_t ceil_log(std::uint32_t base, std::uint64_t n);
 
-/// What the processors of one axis may do.
+/// Capabilities of the processors of one axis.
 struct Model {
   bool wraparound = true;
   Ports ports = Ports::all;
@@ -100,7 +100,7 @@ struct Cell {
 /// colour per axis, in lockstep.
 [[nodiscard]] Cost cubgos_cost(std::span<const std::uint32_t> sides, std::uint32_t spacing,
                                const std::vector<Round>& rounds, bool coloured = true);
-/// The same on a cube of side n, with `a` bridgeheads in every row at first.
+/// Overload for a cube of side n with `a` bridgeheads in every row at first.
 [[nodiscard]] Cost cubgos_cost(std::uint32_t n, std::uint32_t d, std::uint32_t a, const std::vector<Round>& rounds,
                                bool coloured = true);
 

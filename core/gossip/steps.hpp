@@ -61,14 +61,13 @@ struct Steps {
   void end_step() { begin.push_back(messages.size()); }
 };
 
-/// What a processor may do in one step.
+/// Messages that a processor may send and receive in one step.
 enum class Ports : std::uint8_t {
   all,          ///< one message out and one in per incident channel, full duplex
   half_duplex,  ///< one message, out or in (section 7 of the paper)
 };
 
-/// What executing the steps found. Times are in units of L·t_l (one item over one link);
-/// r = t_s / (L·t_l).
+/// Result of executing the steps. Times are in units of L·t_l (one item over one link); r = t_s / (L·t_l).
 struct Execution {
   std::uint64_t steps = 0;      ///< startups that follow each other
   double strict_volume = 0;     ///< sum over steps of the largest message

@@ -83,7 +83,7 @@ class Walk {
 
   [[nodiscard]] const Plane& plane() const { return plane_; }
 
-  /// What arrives in a step. Offsets x and -x always arrive from opposite ways, so that both ways of
+  /// Executes a step and returns what arrives. Offsets x and -x always arrive from opposite ways, so that both ways of
   /// an axis carry the same.
   [[nodiscard]] std::vector<Arrival> advance(const StrideStep& step) {
     const std::size_t colours = plane_.axes().size();

@@ -39,7 +39,7 @@ struct StridePlan {
 /// Throws InputError if not everything reaches everyone, or if there are too many parcels for memory.
 [[nodiscard]] Steps build_stride(const StridePlan& plan);
 
-/// How long a search may take, in operations on words of memory: about 1 ms per million.
+/// Default effort of a search, in operations on words of memory: about 1 ms per million.
 inline constexpr std::uint64_t default_effort = 60'000'000;
 
 /// The best plan found for this r. Deterministic: it counts its effort and looks at no clock.

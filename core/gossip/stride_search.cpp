@@ -282,7 +282,7 @@ class Search {
   double r_;
   Evaluator evaluator_;
   std::uint32_t nodes_ = 1, longest_ = 1;
-  std::map<std::uint64_t, Found> best_;  ///< by number of steps
+  std::map<std::uint64_t, Found> best_;  ///< per number of steps
   std::mt19937 random_{1};
 };
 

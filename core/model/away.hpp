@@ -17,7 +17,7 @@ struct Absence {
 /// come by a Poisson process; one that comes while the rank is away prolongs that.
 struct Noise {
   double delay = 0;  ///< s
-  double part = 0;   ///< of the time that a rank is away, below 1
+  double part = 0;   ///< share of the time that a rank is away, below 1
   std::uint64_t seed = 1;
 };
 
@@ -29,7 +29,7 @@ class Away {
   /// Throws InputError for what is no delay or part, and for ranks that are not there.
   Away(std::uint32_t ranks, std::vector<Absence> absences, std::optional<Noise> noise);
 
-  /// Of the network; 0: of any.
+  /// Number of ranks of the network; 0 if it fits every network.
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
   [[nodiscard]] bool never() const { return absences_.empty() && !noise_; }
   /// When the rank does what it would do at that time.
@@ -43,7 +43,7 @@ class Away {
   [[nodiscard]] double after_noise(Rank rank, double time) const;
 
   std::uint32_t ranks_ = 0;
-  std::vector<Absence> absences_;  ///< by begin
+  std::vector<Absence> absences_;  ///< sorted by begin
   std::optional<Noise> noise_;
   double calls_ = 0;                 ///< in a slot, which is as long as a delay, on average
   std::vector<std::uint64_t> keys_;  ///< per rank

@@ -16,9 +16,9 @@ namespace hocket {
 /// More numbers than this in one call are refused (512 MiB).
 inline constexpr std::uint64_t max_channel_uses = std::uint64_t{1} << 27;
 
-/// How many transfers of the phases [first, last) use each channel, phase by phase: of phase p the counts
-/// [(p - first) · channels, (p - first + 1) · channels). Throws InputError for a rank that the network does not
-/// have, for phases that the schedule does not have, and for more than `max_channel_uses` numbers.
+/// Counts the transfers of the phases [first, last) on each channel, phase by phase: entries [(p - first) · channels,
+/// (p - first + 1) · channels) are those of phase p. Throws InputError for a rank that the network does not have, for
+/// phases that the schedule does not have, and for more than `max_channel_uses` numbers.
 [[nodiscard]] std::vector<std::uint32_t> channel_use(const Network& network, const Schedule& schedule,
                                                      std::uint64_t first, std::uint64_t last);
 

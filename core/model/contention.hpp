@@ -1,11 +1,12 @@
 #pragma once
-/// What flows that share a wire leave of its rate.
+/// Loss of rate on wires that several flows share.
 #include <array>
 #include <cstddef>
 
 namespace hocket {
 
-/// Of one kind of channel: the part of its rate that 1, 2, 4, 8 flows carry together, if each could fill it alone.
+/// Fractions of a channel's rate that 1, 2, 4, 8 flows carry together, if each could fill it alone; for one kind of
+/// channel.
 using SharedRate = std::array<double, 4>;
 
 struct Contention {

@@ -13,7 +13,7 @@ namespace hocket {
 /// Seconds, and bytes per second.
 struct CostProfile {
   std::string_view name;
-  double rate;          ///< of a host's link
+  double rate;          ///< rate of a host's link
   double latency;       ///< between two hosts
   double send;          ///< the sender's processor, for each message
   double receive;       ///< the receiver's

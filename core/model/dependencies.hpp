@@ -12,7 +12,7 @@ namespace hocket::model {
 /// A transfer that forwards a piece follows the earlier ones that brought any part of it.
 [[nodiscard]] Grouped forwarded_after(const Schedule& schedule);
 
-/// What a rank sends in its next phase follows each transfer that it receives.
+/// Each transfer that a rank receives comes before all sends of the rank's next phase with sends.
 [[nodiscard]] Grouped sent_after(const Schedule& schedule);
 
 }  // namespace hocket::model

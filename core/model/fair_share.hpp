@@ -38,7 +38,7 @@ class FairShare {
   /// Takes one event that is due by `horizon`; ends its flow at `now`. False if there is none.
   bool take(double now, double horizon, Event& event);
 
-  /// What it took so far: each time that a flow's rate was looked at anew counts the channels of its route, and one.
+  /// Work done so far: each new computation of a flow's rate counts one step and one for each channel of its route.
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
   /// Per channel: bytes carried, and seconds in which it carried at least one flow, so far.
   [[nodiscard]] const std::vector<double>& bytes() const { return bytes_; }
@@ -62,8 +62,8 @@ class FairShare {
   struct Line {  ///< a channel and the flows on it
     std::vector<Use> flows;
     double rate = 0;
-    const SharedRate* shared = nullptr;  ///< what its flows leave of it; null: all
-    double wanted = 0;                   ///< what its flows would take if nothing else held them up
+    const SharedRate* shared = nullptr;  ///< fractions of the rate that several flows carry together; null: all of it
+    double wanted = 0;                   ///< rate that its flows would use together without other limits
     double free = 0, weight = 0;         ///< while filling
     double busy_since = 0;
     std::uint32_t seen = 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// What memory operations and messages cost on a machine, as measured there (`hocket calibrate memory`).
+/// Measured costs of memory operations and messages on a machine (`hocket calibrate memory`).
 #include <cstdint>
 #include <span>
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace hocket {
 
-/// What is measured. Private memory lies in huge pages where the system has them, memory that ranks share mostly does
-/// not; hence two figures where a kernel works on either.
+/// The operations that are measured. Private memory lies in huge pages where the system has them, memory that ranks
+/// share mostly does not; hence two figures where a kernel works on either.
 enum class Work : std::uint8_t {
   copy,            ///< 1C1
   strided_read,    ///< sC1
@@ -44,7 +44,7 @@ inline constexpr std::size_t works = 27;
 
 /// Where a figure holds. What a work has no use for is 1.
 struct WorkShape {
-  std::uint32_t ranks = 1;  ///< of the host that do the same at the same time
+  std::uint32_t ranks = 1;  ///< ranks of the host that do the same at the same time
   std::uint32_t width = 1;  ///< bytes of an element
   std::uint64_t parts = 1;  ///< buckets, splitters, or bytes of a run
   std::uint64_t bytes = 1;  ///< that one rank works through, or that its indices reach
@@ -58,7 +58,7 @@ struct WorkFigure {
   double seconds;  ///< per element; of copy, pull, touch and message per byte; of meet and collective per call
 };
 
-/// What connects hosts: each has one wire, which its ranks share.
+/// Network between hosts: each has one wire, which its ranks share.
 struct Wire {
   double rate = 125e6;     ///< bytes/s
   double latency = 50e-6;  ///< s, of a small message
@@ -72,7 +72,7 @@ class MemoryProfile {
   /// Throws InputError unless there is a figure of every work, all of them positive, and none twice.
   MemoryProfile(std::string origin, std::uint32_t cores, Wire wire, std::vector<WorkFigure> figures);
 
-  /// Of the text form (docs/memory.md). Throws InputError that names the line.
+  /// Parses the text form (docs/memory.md). Throws InputError that names the line.
   [[nodiscard]] static MemoryProfile parse(std::string_view text);
   [[nodiscard]] std::string text() const;
   /// Serves where nothing has been calibrated: rough estimates for a virtual server with two cores.
@@ -80,9 +80,9 @@ class MemoryProfile {
 
   [[nodiscard]] double seconds(Work work, const WorkShape& shape) const;
   [[nodiscard]] const std::string& origin() const { return origin_; }  ///< machine and date, one line
-  [[nodiscard]] std::uint32_t cores() const { return cores_; }         ///< of the host
+  [[nodiscard]] std::uint32_t cores() const { return cores_; }         ///< cores of the host
   [[nodiscard]] const Wire& wire() const { return wire_; }
-  [[nodiscard]] std::span<const WorkFigure> figures() const { return figures_; }  ///< by work and shape
+  [[nodiscard]] std::span<const WorkFigure> figures() const { return figures_; }  ///< sorted by work and shape
 
  private:
   std::string origin_;

@@ -13,7 +13,8 @@
 namespace hocket {
 namespace {
 
-/// What phases cost besides their bytes. The two ends of the network stand for the longest route.
+/// Seconds that phases take besides their bytes: startups, latencies and tokens. The route between the first and the
+/// last rank stands for the longest one.
 double pauses(const Network& network, std::uint64_t phases, double startups, bool tokens) {
   if (phases == 0) return 0;
   double latency = 0;
@@ -29,7 +30,7 @@ std::uint64_t longest(const Schedule& schedule, std::uint64_t phase) {
   return most;
 }
 
-/// Of all phases together, by the rank that sends most in each.
+/// Sum over the phases of the most sends that one rank has in the phase.
 std::uint64_t sends_in_turn(const Schedule& schedule) {
   check_ranks(schedule);
   std::vector<std::uint32_t> sends(schedule.ranks(), 0);
@@ -43,7 +44,8 @@ std::uint64_t sends_in_turn(const Schedule& schedule) {
   return all;
 }
 
-/// By what a phase's messages are, and window 1. None: too many messages, or messages of a phase meet.
+/// Simulates the messages that `find` lists for each phase, with window 1. None if there are too many messages, or if
+/// messages of a phase share a channel.
 template <class FindMessages>
 std::optional<Prediction> simulated_by_phase(const Network& network, const Demand& demand, std::uint64_t phases,
                                              double startup, FindMessages find) {

@@ -1,5 +1,5 @@
 #pragma once
-/// How long a schedule takes under pair-wise tokens, by the quickest means that does.
+/// Predicted time of a schedule under pair-wise tokens, by the cheapest method that applies.
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -16,7 +16,7 @@ struct Prediction {
   enum class Kind : std::uint8_t {
     simulated,
     by_phases,  ///< one after the other
-    by_load,    ///< of the channel with the most bytes, all messages going at once
+    by_load,    ///< time of the channel with the most bytes, all messages going at once
   };
   double seconds = 0;
   Kind kind = Kind::simulated;
@@ -35,8 +35,8 @@ struct Prediction {
                                  const Waits& waits, bool contention_free, double startup,
                                  std::optional<std::uint64_t> most_steps);
 
-/// The same of a schedule in closed form, with window 1, where the whole would have too many messages to be simulated
-/// at once.
+/// Prediction for a schedule in closed form, with window 1, of which the whole would have too many messages to be
+/// simulated at once.
 [[nodiscard]] Prediction predict(const Network& network, const Demand& demand, const ClosedForm& form, double startup);
 
 /// Seconds of phases one after the other in which no message shares a channel. `bytes` and `startups` (seconds): of the

@@ -1,5 +1,5 @@
 #pragma once
-/// What simulators keep alike: who sends what in which order, and what they report.
+/// Parts shared by the simulators: the sends of each rank in order, checks, and the result to be filled in.
 #include <span>
 #include <vector>
 

@@ -33,8 +33,8 @@ void check(const Network& network, const Schedule& schedule, const ModelParamete
 struct Sender {
   std::span<const std::uint32_t> left;  ///< transfers to be posted
   std::uint32_t flying = 0;             ///< posted and not over
-  std::uint32_t flying_in_phase = 0;    ///< of those, in `phase`
-  std::uint32_t phase = 0;              ///< of the last one posted
+  std::uint32_t flying_in_phase = 0;    ///< posted and not over, in `phase`
+  std::uint32_t phase = 0;              ///< phase of the last one posted
   double free_at = 0;                   ///< its processor is done with its work so far
 };
 

@@ -15,7 +15,7 @@
 
 namespace hocket {
 
-/// What holds a transfer back.
+/// Rules that hold a transfer back.
 struct FlowControl {
   enum class Kind : std::uint8_t {
     barrier,  ///< a phase starts when all of the one before is over
@@ -66,7 +66,8 @@ struct ModelParameters {
 [[nodiscard]] Simulation simulate(const Network& network, const Schedule& schedule, const Waits* waits,
                                   FlowControl flow, const ModelParameters& parameters);
 
-/// The same if it takes at most so many FairShare::steps(), otherwise none. That is the same on every machine.
+/// Simulates like simulate(), but returns none if that takes more than `steps` FairShare::steps(). The outcome is the
+/// same on every machine.
 [[nodiscard]] std::optional<Simulation> simulate_within(std::uint64_t steps, const Network& network,
                                                         const Schedule& schedule, const Waits* waits, FlowControl flow,
                                                         const ModelParameters& parameters);

@@ -1,5 +1,5 @@
 #pragma once
-/// What a simulation of a schedule finds.
+/// Result of simulating a schedule.
 #include <cstdint>
 #include <vector>
 

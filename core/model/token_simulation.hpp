@@ -14,7 +14,7 @@ namespace hocket {
 
 /// The defaults are an ideal machine: nothing but the wires takes time.
 struct TokenModel {
-  double bytes = 0;          ///< of every message, on the wire
+  double bytes = 0;          ///< size of every message on the wire
   std::uint32_t window = 1;  ///< messages in flight on a channel, and from one sender
   double startup = 0;        ///< s that the sender's processor spends on a message
   double token = 0;          ///< s for a token, on top of the latency of its route
@@ -75,10 +75,10 @@ class TokenSimulation {
   [[nodiscard]] double posted(Rank rank, std::size_t run = 0) const { return posted_[rank * runs() + run]; }
 
  private:
-  /// Of a channel or a sender.
+  /// State of a channel or a sender.
   struct Turn {
-    std::uint64_t phase = 0;   ///< of its last message, counted from 1
-    std::uint32_t oldest = 0;  ///< of its last `window` messages, which are kept in a circle
+    std::uint64_t phase = 0;   ///< phase of its last message, counted from 1
+    std::uint32_t oldest = 0;  ///< slot of the oldest of its last `window` messages, which are kept in a circle
   };
   static constexpr Rank nobody = ~Rank{0};
   /// Times of a message on a channel, in a run.
@@ -93,7 +93,7 @@ class TokenSimulation {
   void transmit(Hop message, std::span<const Channel> route);
   [[nodiscard]] double latency(std::span<const Channel> route) const;
   [[nodiscard]] double latency(Rank src, Rank dst);
-  /// Of the slot in a circle of `window` ones.
+  /// Index of a slot in the circle of that number; circles have `window` slots.
   [[nodiscard]] std::size_t at(std::size_t circle, std::uint32_t slot) const { return circle * model_.window + slot; }
 
   const Network& network_;
@@ -120,7 +120,7 @@ class FormSimulation {
   void advance(std::uint64_t phases = ~std::uint64_t{0});
   [[nodiscard]] const TokenSimulation& times() const { return times_; }
   [[nodiscard]] std::uint64_t phases() const { return phases_; }      ///< that are over
-  [[nodiscard]] std::uint64_t messages() const { return messages_; }  ///< of these
+  [[nodiscard]] std::uint64_t messages() const { return messages_; }  ///< messages of these phases
 
  private:
   const Network& network_;

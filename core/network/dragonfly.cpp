@@ -72,7 +72,8 @@ bool Dragonfly::number_routers(const NetworkSpec& spec) {
   return true;
 }
 
-/// As there are no more links than these, none is missing where none stands twice.
+/// Fills in the channels within and between groups; false if two channels have the same ends. Since there are no more
+/// links than entries, none is missing if none is there twice.
 bool Dragonfly::join_groups() {
   inside_.assign(std::size_t{groups_} * routers_ * routers_, no_channel);
   between_.assign(std::size_t{groups_} * groups_, no_channel);

@@ -24,9 +24,9 @@ class Dragonfly {
   [[nodiscard]] std::uint32_t routers() const { return routers_; }
   /// The router of a host, or the number of a router.
   [[nodiscard]] std::uint32_t router(Node node) const { return router_[node]; }
-  /// Whether the node hangs on a router.
+  /// True if the node has a link to a router: a host.
   [[nodiscard]] bool is_leaf(Node node) const { return to_router_[node] != no_channel; }
-  /// From one group to another (`from` != `to`).
+  /// The channel from one group to another (`from` != `to`).
   [[nodiscard]] Channel between(std::uint32_t from, std::uint32_t to) const {
     return between_[std::size_t{from} * groups_ + to];
   }

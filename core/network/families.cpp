@@ -117,7 +117,7 @@ NetworkSpec fat_tree_spec(const std::vector<std::uint32_t>& down, const std::vec
   for (std::uint64_t host = 0; host < hosts; ++host) builder.add_host();
   builder.add_switches(static_cast<std::uint64_t>(nodes) - hosts);
 
-  Node first = 0;  // of the level
+  Node first = 0;  // first node of the level
   for (std::size_t level = 0; level < levels; ++level) {
     // A node's position is a number whose digit j counts parents below its level and children above; a child and its
     // parent differ in digit `level` only.

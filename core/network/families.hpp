@@ -8,7 +8,7 @@
 
 namespace hocket {
 
-/// What all links and hosts of a family have.
+/// Properties that all links and hosts of a generated network have in common.
 struct Equipment {
   double rate = 0;          ///< bytes per second, each direction
   double latency = 0;       ///< seconds, each direction

@@ -32,9 +32,10 @@ class FatTree {
   /// Which of its twins the node is: digit i of the number, from the least, is the parent chosen on level i.
   [[nodiscard]] std::uint32_t twin(Node node) const { return twin_[node]; }
 
-  /// Of a host by its number: the digits, from the least, are the parents that messages to it take.
+  /// The number that decides on the route to a host: its digits, least significant first, are the parents that messages
+  /// to the host take.
   [[nodiscard]] std::uint32_t way(std::uint32_t host) const { return way_.empty() ? host : way_[host]; }
-  /// Whether each host's way is its own number: D-mod-k.
+  /// True if way(host) is the host's own number: D-mod-k.
   [[nodiscard]] bool by_own_number() const { return way_.empty(); }
 
   /// Where a channel leads.

@@ -65,7 +65,7 @@ class ForwardingRouting final : public Routing {
       if (hop.to == HopSpec::every_host) otherwise[hop.at] = hop.channel;
     for (const Node dst : hops_.hosts())
       for (Node node = 0; node < spec_->names.size(); ++node) hops_.set(node, dst, otherwise[node]);
-    for (std::size_t i = spec_->links.size(); i-- > 0;)  // of several links the first
+    for (std::size_t i = spec_->links.size(); i-- > 0;)  // backwards: the first of several parallel links wins
       for (const Channel channel : {static_cast<Channel>(2 * i), static_cast<Channel>(2 * i + 1)})
         if (spec_->ranks[hops_.head(channel)] > 0) hops_.set(tail(channel), hops_.head(channel), channel);
     for (const HopSpec& hop : spec_->next_hops)

@@ -68,7 +68,7 @@ void Network::route_graph() {
   wired_as_ = found;
   if (found != nullptr && (!tables || found->follow(spec_, *routing_))) {
     fat_tree_ = found;
-    routing_ = fat_tree_routing(fat_tree_);  // of tables the same routes in less memory
+    routing_ = fat_tree_routing(fat_tree_);  // the same routes as the tables, in less memory
   } else if (!tables) {
     dragonfly_ = found == nullptr ? Dragonfly::find(spec_) : nullptr;
     routing_ = dragonfly_ != nullptr ? dragonfly_routing(dragonfly_) : shortest_path_routing(spec_);
@@ -112,7 +112,7 @@ void Network::measure_hosts() {
   host_rate_ = 0;
   for (const LinkSpec& link : spec_.links)
     if (is_host(link.a) || is_host(link.b)) host_rate_ = std::max(host_rate_, link.rate);
-  // Of explicit routes the first channel is the host's own.
+  // The first channel of an explicit route is the host's own.
   for (const RouteSpec& route : spec_.routes)
     if (!route.channels.empty()) host_rate_ = std::max(host_rate_, rate(route.channels.front()));
   if (spec_.shape == Shape::routed && spec_.routes.empty() && !kinds_.empty())

@@ -67,13 +67,13 @@ class Network {
   /// the same in both directions.
   [[nodiscard]] const std::shared_ptr<const Dragonfly>& dragonfly() const { return dragonfly_; }
 
-  /// The same network with other numbers of ranks on its hosts, ranks numbered anew; hosts of none become
-  /// switches. Messages follow the routes of the whole, which a network made from the part's spec() need not
-  /// do: shortest paths depend on where ranks are. Throws NetworkProblem for ranks on a switch.
+  /// A copy of the network with other numbers of ranks on its hosts, ranks numbered anew; hosts of none become
+  /// switches. Messages follow the routes of the whole, which a network made from the part's spec() need not do:
+  /// shortest paths depend on where ranks are. Throws NetworkProblem for ranks on a switch.
   [[nodiscard]] Network restricted_to(std::span<const std::uint32_t> ranks_per_node) const;
 
-  /// The same network with every message on the way back of the one in the other direction: what shares no channel
-  /// there shares none here when all transfers are turned round.
+  /// A copy of the network in which every message takes the way back of the message in the other direction. Transfers
+  /// that share no channel in one of the two share none in the other when all are turned round.
   [[nodiscard]] Network turned_round() const;
 
  private:

@@ -122,7 +122,7 @@ class RouterGroups {
     });
   }
 
-  /// Whether none of the members is in a group yet, no router elsewhere is wired to two of them, and one link leads to
+  /// True if none of the members is in a group yet, no router elsewhere is wired to two of them, and one link leads to
   /// each group so far.
   bool fits(const Members& members) {
     const std::uint64_t stamp = ++stamp_;

@@ -1,5 +1,5 @@
 #pragma once
-/// How messages travel: one interface, one implementation per family of networks.
+/// Routing of messages: one interface, one implementation per family of networks.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,8 +20,8 @@ class Routing {
   virtual void append(Node src, Node dst, std::vector<Channel>& route) const = 0;
 };
 
-/// Whether a message goes towards higher coordinates along one side of a grid: on a ring the shorter way
-/// round, half-way round as the side's `ties` say for its source (up where it has none), see NetworkSpec.
+/// True if a message goes towards higher coordinates along one side of a grid. On a ring it goes the shorter way round;
+/// half-way round, the side's `ties` decide for its source (up if there are none), see NetworkSpec.
 [[nodiscard]] inline bool goes_up(std::uint32_t side, bool ring, const std::string& ties, std::uint32_t from,
                                   std::uint32_t to) {
   if (!ring) return to > from;

@@ -1,5 +1,5 @@
 #pragma once
-/// What part of a channel a message takes where links differ in rate.
+/// Part of a channel that a message takes where links differ in rate.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -25,8 +25,8 @@ inline constexpr std::uint32_t whole_channel = 720720;
   return static_cast<std::uint32_t>(std::clamp(std::ceil(network.rate(channel) / speed * (1 - 1e-9)), 1.0, 7e5));
 }
 
-/// Of whole_channel, what a message of that speed takes: a k-th part if k of its like fill the channel. Messages whose
-/// parts make up no more than the whole may go at once; together they are at most twice as fast as the channel.
+/// Units of whole_channel that a message of that speed takes: a k-th part if k of its like fill the channel. Messages
+/// whose parts make up no more than the whole may go at once; together they are at most twice as fast as the channel.
 [[nodiscard]] inline std::uint32_t share(const Network& network, Channel channel, double speed) {
   return whole_channel / filling(network, channel, speed);
 }

@@ -1,6 +1,5 @@
 #pragma once
-/// What a network is made of, before anything is derived from it: this is what topology readers
-/// fill in and what a plan file stores.
+/// Description of a network before anything is derived from it: topology readers fill it in, and plan files store it.
 #include <cstdint>
 #include <string>
 #include <vector>

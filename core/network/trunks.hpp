@@ -12,7 +12,7 @@ namespace hocket {
 /// A link with at least two hosts on either side. A link with fewer carries no more than that host's own link: no
 /// schedule gains or loses by its width.
 struct Trunk {
-  std::uint32_t link = 0;   ///< of NetworkSpec::links
+  std::uint32_t link = 0;   ///< index into NetworkSpec::links
   std::uint32_t hosts = 0;  ///< on the side that has fewer
   std::uint32_t level = 0;  ///< links from that side's end of the trunk to its farthest host
   bool operator==(const Trunk&) const = default;
@@ -21,17 +21,17 @@ struct Trunk {
 /// In the order of links. Hosts are nodes with ranks; none where the network is no tree.
 [[nodiscard]] std::vector<Trunk> trunks(const Network& network);
 
-/// Whether messages can only be in each other's way at the ports of ranks, whoever sends to whom: a tree with one rank
-/// a host, all of one speed, and with links between switches that carry as many messages as there are hosts on the side
-/// that has fewer. Where every rank sends and receives one message at a time nothing else needs to be kept in order.
+/// True if messages can only contend at the ports of ranks, whoever sends to whom: a tree with one rank a host, all of
+/// one speed, and with inter-switch links that carry as many messages as there are hosts on the side that has fewer.
+/// Where every rank sends and receives one message at a time nothing else needs to be kept in order.
 [[nodiscard]] bool only_ports_shared(const Network& network);
 
 using HostPair = std::pair<Node, Node>;
 
-/// As many disjoint pairs of hosts, one on each side of the link, as the side with fewer hosts has: that is its first
-/// of each pair. Partners are the nearest ones, taken from the switches there in proportion to their hosts, so that
-/// the load of no other link comes closer to its width than that of this one where oversubscription does not
-/// decrease towards the root. In any tree: what all pairs draw at once is at most what the link carries.
+/// Disjoint pairs of hosts, one on each side of the link, as many as the side with fewer hosts has; the host of that
+/// side is the first of each pair. Partners are the nearest ones, taken from the switches there in proportion to their
+/// hosts, so that the load of no other link comes closer to its width than that of this one where oversubscription does
+/// not decrease towards the root. In any tree all pairs together draw at most what the link carries.
 [[nodiscard]] std::vector<HostPair> trunk_pairs(const Network& network, std::uint32_t link);
 
 /// Two hosts whose way to each other crosses no trunk, if there are such.
@@ -41,11 +41,12 @@ using HostPair = std::pair<Node, Node>;
 /// level with as many hosts; of its level, where these are too many, too.
 [[nodiscard]] std::vector<std::size_t> representatives(std::span<const Trunk> trunks, std::size_t most);
 
-/// What a measured width stands for, in hosts' speeds. Measured ones lie somewhat beside those of the wires, mostly
-/// below: within 8 % of all pairs it is that many (or more: nobody knows); within 8 % of a usual share of them (1/1.5,
-/// 1/2, 1/3, 1/4, 1/6, 1/8), or else of a whole number, it is that; else it keeps two digits.
+/// The link width that a measurement stands for, in hosts' speeds. Measurements differ somewhat from the rates of the
+/// wires, mostly downwards. Within 8 % of all pairs the width is that many (or more: nobody knows); within 8 % of a
+/// usual share of them (1/1.5, 1/2, 1/3, 1/4, 1/6, 1/8), or else of a whole number, it is that; otherwise it keeps two
+/// digits.
 [[nodiscard]] double settled_width(double measured, std::uint32_t pairs);
-/// Whether all pairs went through undiminished: the link may be wider still.
+/// True if all pairs ran at full speed: the link may be wider still.
 [[nodiscard]] inline bool carries_all(double measured, std::uint32_t pairs) {
   return settled_width(measured, pairs) >= pairs;
 }

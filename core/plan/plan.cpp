@@ -27,7 +27,7 @@ enum Section : std::uint32_t {
   section_count
 };
 
-constexpr std::uint32_t max_window = 1024;  // as parse_flow_control has it
+constexpr std::uint32_t max_window = 1024;  // the limit of parse_flow_control
 
 /// The halves of an all-reduce have equally many phases: in the one that needs fewer nothing is sent in some.
 constexpr std::uint64_t most_phases(std::uint64_t transfers) { return 2 * transfers; }
@@ -150,7 +150,8 @@ class Assembly {
   }
 
  private:
-  /// How far the rows reach into messages; an irregular message has the size that the matrix says.
+  /// Keeps the largest end of a piece in a message. Throws PlanProblem if messages should go whole but the matrix has
+  /// another size for this one.
   void check_size(const Demand& demand, Rank src, const RankProgram::Send& send) {
     if (demand.by_matrix() && decoded_.direct && demand.size(src, send.dst) != demand.bytes)
       throw PlanProblem("the header says that messages go whole, which those of the demand's matrix are not");
@@ -161,7 +162,7 @@ class Assembly {
     return std::tuple<std::uint64_t, Rank, const LeanVector<Piece>&>(message.phase, dst, message.pieces);
   }
 
-  /// By phase, receiver and piece, for sent_by.
+  /// Sorts a rank's sends by phase, receiver and pieces, for sent_by(). Throws PlanProblem if one is listed twice.
   void sort_sends(Rank src) {
     const auto& sends = rows_[src].sends;
     const auto less = [&](std::uint32_t x, std::uint32_t y) {

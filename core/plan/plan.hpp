@@ -20,7 +20,7 @@ struct PlanHeader {
   std::string scheduler;
   Demand demand;
   std::uint64_t phases = 0, transfers = 0;
-  std::uint32_t window = 1;         ///< of the waits
+  std::uint32_t window = 1;         ///< window of the waits
   std::uint64_t waits_derived = 0;  ///< before redundant ones were removed
   std::uint64_t bound_phases = 0;
   double bound_seconds = 0;
@@ -44,7 +44,7 @@ class PlanFile {
 
   /// Equal for equal plans: covers the header, the network and the checksums of all rows.
   [[nodiscard]] std::uint64_t digest() const;
-  /// Of the network alone, with its names, rates and routes.
+  /// Digest of the network alone, with its names, rates and routes.
   [[nodiscard]] std::uint64_t network_digest() const;
   /// Without the matrix of an irregular demand.
   [[nodiscard]] PlanHeader header() const;

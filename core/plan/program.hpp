@@ -1,6 +1,6 @@
 #pragma once
-/// What one rank does: its sends in order, the tokens each waits for, and whom to release when a
-/// message has come in.
+/// Program of one rank: its sends in order, the tokens each waits for, and the ranks to release when a message has come
+/// in.
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -15,7 +15,7 @@ namespace hocket {
 
 /// A token: the receiver of an earlier transfer tells the sender of a later one to go.
 struct Release {
-  Rank rank = 0;           ///< who waits
+  Rank rank = 0;           ///< rank that waits
   std::uint32_t send = 0;  ///< which of its sends, counted from 0
   bool operator==(const Release&) const = default;
 };
@@ -35,8 +35,8 @@ struct RankProgram {
     LeanVector<Release> releases;
     bool operator==(const Receive&) const = default;
   };
-  std::vector<Send> sends;        ///< by phase
-  std::vector<Receive> receives;  ///< by phase
+  std::vector<Send> sends;        ///< sorted by phase
+  std::vector<Receive> receives;  ///< sorted by phase
   bool operator==(const RankProgram&) const = default;
 };
 
@@ -62,8 +62,8 @@ class RankPrograms {
 [[nodiscard]] std::vector<RankProgram> rank_programs(const Schedule& schedule, const Waits& waits);
 [[nodiscard]] RankProgram rank_program(const Schedule& schedule, const Waits& waits, Rank rank);
 
-/// The same as of the whole schedule with its waits for window 1, from its closed form: O(n) memory for n ranks, and
-/// time by the routes.
+/// The rank's program, computed from a closed form; it equals that of the whole schedule with its waits for window 1.
+/// O(n) memory for n ranks, and time by the routes.
 [[nodiscard]] RankProgram rank_program(const Network& network, const ClosedForm& form, Rank rank);
 
 }  // namespace hocket

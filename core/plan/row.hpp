@@ -1,12 +1,12 @@
 #pragma once
-/// What one rank does, as bytes: docs/plan-format.md, "Rows".
+/// Binary form of a rank program: docs/plan-format.md, "Rows".
 #include "core/demand/demand.hpp"
 #include "core/plan/binary.hpp"
 #include "core/plan/program.hpp"
 
 namespace hocket {
 
-/// What the header says about the rows.
+/// Facts of the header that are needed to decode rank programs.
 struct RowForm {
   const Demand& demand;  ///< without its matrix
   std::uint64_t phases = 0;

@@ -7,7 +7,7 @@ namespace {
 
 thread_local Progress* attached = nullptr;
 
-constexpr std::uint64_t reports = 4096;  // of a step: each a few milliseconds of the longest ones
+constexpr std::uint64_t reports = 4096;  // reports of a step: in the longest steps one every few milliseconds
 
 }  // namespace
 

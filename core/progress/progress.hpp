@@ -1,5 +1,5 @@
 #pragma once
-/// How far long work has come, and a request to cancel it. No I/O, no threads: the owner of the work watches it.
+/// Progress of long work, and a request to cancel it. No I/O, no threads: the owner of the work watches it.
 #include <atomic>
 #include <cstdint>
 #include <stdexcept>
@@ -12,12 +12,12 @@ class Cancelled : public std::runtime_error {
   Cancelled() : std::runtime_error("cancelled") {}
 };
 
-/// What another thread may ask about the work of the thread that is attached to it. Thread-safe.
+/// Progress of the thread that is attached to it, for other threads to read. Thread-safe.
 class Progress {
  public:
   /// The step that is under way, such as "deriving waits"; null while none counts.
   [[nodiscard]] const char* step() const { return step_; }
-  /// Of the step, from 0 to 1.
+  /// Done part of the step, from 0 to 1.
   [[nodiscard]] double fraction() const { return fraction_; }
   /// The work ends with Cancelled at its next tick.
   void cancel() { cancelled_ = true; }

@@ -48,7 +48,7 @@ class NextHopSearch {
     }
   }
 
-  /// As few entries as say the same: see HopSpec for what needs none.
+  /// The fewest forwarding entries for the routes: entries that the defaults of HopSpec imply are left out.
   [[nodiscard]] std::vector<HopSpec> entries() const {
     std::vector<std::uint32_t> links(nodes_, 0);
     std::map<std::pair<Node, Node>, Channel> direct;
@@ -153,7 +153,7 @@ class NextHopSearch {
     next_[i * nodes_ + node] = channel;
   }
 
-  /// What the move makes of the sum of the squares, as a share of those it touches.
+  /// Relative change of the sum of squared loads over the channels that the move touches.
   [[nodiscard]] double change(double flow) const {
     double before = 0, after = 0;
     for (const Channel old : left_) before += use(old, 0) * use(old, 0), after += use(old, -flow) * use(old, -flow);
@@ -164,7 +164,7 @@ class NextHopSearch {
   /// Half of the moves that change nothing: all of them would run in circles.
   [[nodiscard]] bool shifts(double flow) { return change(flow) < tolerance && random_() % 2 == 0; }
 
-  /// Whether the move takes something from a channel with the most load and makes none as bad.
+  /// True if the move takes load from a channel with the most load and leaves none of the others as bad.
   [[nodiscard]] bool relieves(double flow) {
     const double least = peak_ * (1 - tolerance);
     return std::ranges::any_of(left_, [&](Channel old) { return use(old, 0) >= least; }) &&

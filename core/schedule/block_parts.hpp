@@ -1,5 +1,6 @@
 #pragma once
-/// Who holds which parts of all ranks' blocks, one bit for each. A part lies between two places where a block is cut.
+/// Parts of all ranks' blocks that each rank holds, one bit for each. A part lies between two places where a block is
+/// cut.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -51,11 +52,11 @@ class BlockParts {
   const Demand* demand_;
   std::size_t limit_, most_parts_ = 0;
   std::uint64_t stride_;                          ///< words of one part of all blocks
-  std::vector<std::vector<std::uint64_t>> cuts_;  ///< of every block; one for all where they are equal
+  std::vector<std::vector<std::uint64_t>> cuts_;  ///< cuts of every block; one list for all where blocks are equal
   bool usable_ = true;
 };
 
-/// What every rank holds: its own block at first.
+/// Parts that every rank holds: those of its own block at first.
 class HeldParts {
  public:
   explicit HeldParts(const BlockParts& parts);
@@ -66,7 +67,7 @@ class HeldParts {
   bool add(Rank rank, std::span<const BlockParts::Bits> bits);
   /// Adds a piece; appends to `fresh` what of it was not there.
   void add(Rank rank, const Piece& piece, std::vector<Piece>& fresh);
-  /// Whether every rank has all blocks.
+  /// True if every rank has all blocks.
   [[nodiscard]] bool complete() const;
 
  private:

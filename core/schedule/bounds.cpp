@@ -149,7 +149,7 @@ Bounds all_to_all_bounds(const Network& network, const Demand& demand) {
   return bounds;
 }
 
-/// What crosses a wire counts: ranks of one host share memory.
+/// Bounds of an irregular exchange. Only bytes that cross a wire count: ranks of one host share memory.
 Bounds irregular_bounds(const Network& network, const Demand& demand) {
   Bounds bounds;
   bounds.load.assign(network.channels(), 0);
@@ -194,7 +194,7 @@ double rate_into_hosts(const Network& network) {
   return rate;
 }
 
-/// What an all-gather must bring over a channel, a reduce-scatter must bring back.
+/// Bounds of a reduce-scatter: those of the all-gather with every channel reversed, since the sums take the way back.
 Bounds reduce_scatter_bounds(const Network& network, const Demand& demand) {
   Bounds bounds = all_gather_bounds(network, demand);
   for (Channel up = 0; up + 1 < network.channels(); up += 2) std::swap(bounds.load[up], bounds.load[up + 1]);
@@ -222,7 +222,7 @@ Bounds all_reduce_bounds(const Network& network, const Demand& demand) {
   return bounds;
 }
 
-/// Whether there is a byte to send.
+/// True if there is a byte to send.
 bool sends_anything(const Demand& demand) {
   if (demand.contributions.empty()) return demand.bytes > 0;
   return std::ranges::any_of(demand.contributions, [](std::uint64_t bytes) { return bytes > 0; });
@@ -253,7 +253,8 @@ std::uint64_t least_phases(const Network& network, const Demand& demand, const B
 
 double least_seconds(const Network& network, const Demand& demand, const Bounds& bounds, double startup) {
   if (!demand.by_blocks() || startup == 0 || network.ranks() < 2 || !sends_anything(demand)) return bounds.seconds;
-  // What one rank has must come to all of them, but for sums that some do not get: ranks send to these at once.
+  // Each rank's data must reach all ranks, except in a reduce-scatter where some ranks get no sum: there one phase may
+  // do.
   const bool to_all = demand.pattern != Pattern::reduce_scatter ||
                       std::ranges::find(demand.contributions, 0U) == demand.contributions.end();
   const auto phases = to_all ? static_cast<double>(fewest_phases(network, PortModel::all_port)) : 1;

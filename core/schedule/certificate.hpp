@@ -1,5 +1,5 @@
 #pragma once
-/// What the verifier has found.
+/// Findings of the verifier of schedules.
 #include <array>
 #include <cstdint>
 #include <string>
@@ -31,7 +31,7 @@ inline constexpr std::size_t violation_kinds = 14;
 struct Finding {
   Violation kind;
   std::uint64_t phase;
-  std::string text;  ///< what, between whom, on which channel
+  std::string text;  ///< violation, ranks and channel in words
 };
 
 struct Certificate {

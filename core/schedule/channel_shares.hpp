@@ -1,5 +1,5 @@
 #pragma once
-/// Who makes room for whom on channels that carry several messages of different speeds at once.
+/// Order of transfers on channels that carry several messages of different speeds at once.
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -33,7 +33,7 @@ class ChannelShares {
       mine_.push_back(part);
       std::uint64_t wanted = part;
       auto& left = left_[channel];
-      auto from = left.begin(), kept = from;  // those before `kept` have something left
+      auto from = left.begin(), kept = from;  // entries before `kept` have something left
       for (; wanted > 0 && from != left.end(); ++from) {
         if (from->transfer == nobody || from->transfer < first) {
           const std::uint64_t taken = std::min(wanted, from->amount);
@@ -59,7 +59,7 @@ class ChannelShares {
  private:
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
-  /// What later transfers may take from one when it is over.
+  /// Amount of a channel that later transfers may take from a transfer when it is over.
   struct Left {
     double end;
     std::uint32_t transfer;

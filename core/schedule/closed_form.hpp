@@ -44,15 +44,15 @@ class ClosedForm {
   /// have routes over the channel.
   static constexpr std::uint64_t before_all = ~std::uint64_t{0};
   [[nodiscard]] virtual std::optional<PhasedMessage> user(Channel channel, std::uint64_t phase, Side side) const = 0;
-  /// Whether the channel is on the message's route.
+  /// True if the channel is on the message's route.
   [[nodiscard]] virtual bool uses(const PhasedMessage& message, Channel channel) const = 0;
 };
 
-/// Of the last users (or the first ones) of the channels of a message's route, which the rule of the waits keeps
-/// (waits.hpp): those of other senders that are the last on *every* channel which they share with it. By phase, those
-/// next to it first; then by sender, in the same sense. `kept` becomes these.
-///
-/// Linear in the route, but for users of phases further away than the next, which are compared with it.
+/// Sets `kept` to the messages that a message waits for (Side::before) or releases (Side::after). Candidates are the
+/// last (first) users of the channels of its route. The rule of the waits (waits.hpp) keeps those of other senders that
+/// are the last (first) on *every* channel that they share with the message. They are sorted by phase, the nearest
+/// phase first; then by sender, in the same direction.
+/// Linear in the route, except that users in phases further away than the next one are compared with the route.
 void find_awaited(const Network& network, const ClosedForm& form, const PhasedMessage& message, Side side,
                   std::vector<PhasedMessage>& kept);
 

@@ -9,7 +9,7 @@
 namespace hocket {
 namespace {
 
-/// What the ranks of a part of the network contribute.
+/// Ranks in a part of the network, and the bytes that they contribute.
 struct Part {
   std::uint64_t ranks = 0;
   double bytes = 0;
@@ -51,7 +51,7 @@ void tree_cuts(const Network& network, const Demand& demand, const Tree& tree, B
   }
 }
 
-/// What each host contributes, and all together, in bytes.
+/// Bytes that each host contributes, and the sum.
 struct Contributions {
   Contributions(const Network& network, const Demand& demand) : of(network.nodes(), 0) {
     for (const Node host : network.hosts()) all += of[host] = host_part(network, demand, host).bytes;
@@ -60,7 +60,7 @@ struct Contributions {
   double all = 0;
 };
 
-/// What leads into a node, or out of it.
+/// Channels into a node, or out of it: their total rate and the first of them.
 struct Wires {
   double rate = 0;
   Channel first = ~Channel{0};

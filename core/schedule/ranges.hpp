@@ -16,7 +16,7 @@ class Ranges {
   [[nodiscard]] bool meets(std::uint64_t begin, std::uint64_t end) const;
 
  private:
-  std::map<std::uint64_t, std::uint64_t> end_of_;  ///< by begin
+  std::map<std::uint64_t, std::uint64_t> end_of_;  ///< end of each range, by its begin
 };
 
 }  // namespace hocket

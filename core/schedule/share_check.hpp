@@ -15,8 +15,8 @@ class ShareCheck {
  public:
   explicit ShareCheck(std::uint64_t whole) : whole_(whole) { users_.push_back({nobody, whole, {}}); }
 
-  /// Whether there is room for the transfer. `over(earlier, later)`: the one is over before the other starts;
-  /// `clearly_over` finds most of these at once, and is asked first.
+  /// Adds a transfer; returns false if the waits leave no room for it. `over(earlier, later)`: the one is over before
+  /// the other starts; `clearly_over` finds most of these at once, and is asked first.
   /// Transfers of one phase do not wait for each other: where they alone are too much, waits are not to blame.
   template <class ClearlyOver, class Over>
   bool admit(std::uint32_t transfer, std::uint64_t phase, std::uint64_t part, ClearlyOver clearly_over, Over over) {

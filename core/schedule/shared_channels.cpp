@@ -38,7 +38,7 @@ SharedChannels::SharedChannels(const Network& network, Claiming claiming, const 
   if (with_all <= almost * fill_while_it_helps(each_message, apart)) filled_ = all;
 }
 
-/// What claims are made of depends on two rates only.
+/// Tabulates claims by the two rates on which they depend: that of the channel, and that of the message.
 void SharedChannels::tabulate() {
   speeds_.reserve(network_.channels());
   for (Channel channel = 0; channel < network_.channels(); ++channel) speeds_.push_back(network_.rate(channel));

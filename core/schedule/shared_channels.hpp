@@ -12,7 +12,7 @@
 
 namespace hocket {
 
-/// What a message claims of a channel that is not filled.
+/// Ways in which a message claims a channel that is not filled.
 enum class Claiming : std::uint8_t {
   alike,    ///< a k-th part, where k of its speed go beside each other
   exactly,  ///< the part that it keeps busy: others of any speed may have what is left
@@ -21,9 +21,9 @@ enum class Claiming : std::uint8_t {
 /// Calls its argument with the route and the bytes of every message.
 using EachMessage = std::function<void(const std::function<void(std::span<const Channel>, std::uint64_t)>&)>;
 
-/// How schedules use channels that messages share: at least the share, and on most channels more, so that messages that
-/// go at once do not slow each other down. Channels that would not be through in time that way are filled: all of them,
-/// or, where that makes others late, one after the other, the worst first, as long as it helps.
+/// Claims on channels that messages share: at least the share, and on most channels more, so that messages that go at
+/// once do not slow each other down. Channels that would not be through in time that way are filled: all of them, or,
+/// where that makes others late, one after the other, the worst first, as long as it helps.
 class SharedChannels {
  public:
   /// The network must outlive it. Messages are gone through up to 27 times.
@@ -79,7 +79,7 @@ class SharedChannels {
   std::vector<double> speeds_;           ///< all rates, ascending
   std::vector<std::uint32_t> speed_of_;  ///< per channel: index of its rate
   std::vector<std::uint32_t> filling_;   ///< [rate · speeds + speed of a message]; empty where rates are too many
-  std::vector<std::uint32_t> unfilled_;  ///< the same: its part of a channel of that rate if nothing slows it down
+  std::vector<std::uint32_t> unfilled_;  ///< indexed alike: the part claimed if nothing slows the message down
   std::vector<char> filled_;             ///< per channel
   double bound_ = 0;
 };

@@ -16,8 +16,8 @@ namespace hocket {
 /// With what is known of the schedule's messages; links differ.
 [[nodiscard]] double token_seconds(const Network& network, const Schedule& schedule, const ChannelSharing& sharing);
 
-/// How messages take shares of channels that differ in rate, if by that estimate the schedule is over earlier then than
-/// with places as wide as the fastest host is fast. `sharing`: for the schedule's messages.
+/// The way of claiming channels with which the schedule is over earlier, by that estimate, than with places as wide as
+/// the fastest host is fast; none if neither is faster. `sharing`: for the schedule's messages.
 [[nodiscard]] std::optional<Claiming> faster_claiming(const Network& network, const Schedule& schedule,
                                                       const ChannelSharing& sharing);
 

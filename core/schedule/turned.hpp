@@ -15,7 +15,7 @@ namespace hocket {
 /// The schedule of a reduction from one of gather_of() it. An all-reduce is the reduce-scatter, then the all-gather.
 /// Where a route differs from the way back, transfers of a phase that would meet are put into phases of their own.
 [[nodiscard]] Schedule turned(const Network& network, Pattern reduction, const Schedule& gather);
-/// The same in as many phases as the all-gather has, whatever meets in them: what a library does.
+/// The reduction in as many phases as the all-gather has, even if transfers of a phase meet: the way of MPI libraries.
 [[nodiscard]] Schedule turned_in_steps(Pattern reduction, const Schedule& gather);
 
 /// An all-reduce of a reduce-scatter and an all-gather of the same blocks, made apart. Each has half of the phases: the

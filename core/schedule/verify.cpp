@@ -236,12 +236,12 @@ class PieceDelivery {
   std::vector<Arrival> arrivals_;
 };
 
-/// Whether phases [first, end) bring every block once to everyone, from who has it. Backwards: sent the other way, the
-/// last phase first.
+/// True if phases [first, end) bring every block exactly once to everyone, each time from a rank that has it.
+/// `backwards`: transfers are turned round, and the last phase comes first.
 bool spread(const BlockParts& parts, const Schedule& schedule, std::uint64_t first, std::uint64_t end, bool backwards) {
   HeldParts held(parts);
   std::vector<BlockParts::Bits> bits;
-  std::vector<std::size_t> begin;  // of each transfer's
+  std::vector<std::size_t> begin;  // per transfer: the begin of its bits
   for (std::uint64_t k = first; k < end; ++k) {
     const std::uint64_t phase = backwards ? end - 1 - (k - first) : k;
     const auto hops = schedule.phase(phase);

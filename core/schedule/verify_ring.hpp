@@ -17,10 +17,10 @@ struct TurnWait {
   friend bool operator==(const TurnWait&, const TurnWait&) = default;
 };
 
-/// What a look at every edge of a ring finds.
+/// Result of a check of every edge of a ring.
 struct RingCertificate {
   std::uint64_t edges = 0;
-  std::uint64_t channels = 0;         ///< of their routes
+  std::uint64_t channels = 0;         ///< channels on their routes
   std::uint64_t collisions = 0;       ///< channels of a route that another edge uses
   std::uint64_t missing = 0;          ///< ranks that the ring does not visit, or visits twice
   std::uint64_t unordered = 0;        ///< channels that both halves of an all-reduce use, without a wait between

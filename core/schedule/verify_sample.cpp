@@ -53,7 +53,7 @@ class Sample {
     return {};
   }
 
-  /// What is wrong with its tokens; empty: nothing.
+  /// The fault in a message's tokens; empty if there is none.
   [[nodiscard]] std::string out_of_order(const PhasedMessage& message) {
     find_awaited(network_, form_, message, Side::before, awaited_);
     for (const PhasedMessage& earlier : awaited_) {

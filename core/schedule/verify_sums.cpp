@@ -151,7 +151,7 @@ class Sums {
   std::uint64_t combining_, phases_;
   Certificate& certificate_;
   Parts parts_;
-  std::vector<std::vector<Carried>> blocks_;  ///< what is carried of each, by phase
+  std::vector<std::vector<Carried>> blocks_;  ///< per block: the pieces carried, in the order of phases
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-/// What the sums of a reduction hold.
+/// Verification of the sums of a reduction.
 #include "core/demand/demand.hpp"
 #include "core/schedule/certificate.hpp"
 #include "core/schedule/schedule.hpp"

@@ -114,7 +114,7 @@ class ChannelUsers {
   void take(std::uint32_t transfer, std::uint64_t first, std::span<const Channel> route, const auto& unordered) {
     over_.clear();
     unsaid_.clear();
-    std::uint32_t asked = no_transfer;  // of neighbouring channels many have the same user
+    std::uint32_t asked = no_transfer;  // asked last: many neighbouring channels have the same user
     bool said = false;
     for (const Channel channel : route) {
       const std::uint32_t earlier = std::exchange(users_[begin_[channel] + next_[channel]], transfer);
@@ -127,7 +127,7 @@ class ChannelUsers {
       if (earlier != asked) said = order_.said(asked = earlier, transfer);
       (said ? over_ : unsaid_).push_back({channel, earlier});
     }
-    std::ranges::sort(unsaid_, std::greater<>(), &Use::earlier);  // what is over tells of those before
+    std::ranges::sort(unsaid_, std::greater<>(), &Use::earlier);  // latest first: one that is over implies those before
     std::uint32_t known = no_transfer;                            // to be over
     for (const Use& use : unsaid_) {
       if (use.earlier == known || before_one_that_is_over(use.earlier) || order_.holds(use.earlier, transfer)) {
@@ -163,7 +163,7 @@ class ChannelUsers {
   const Network& network_;
   const Schedule& schedule_;
   Order& order_;
-  std::vector<std::size_t> begin_;    ///< of each channel's users
+  std::vector<std::size_t> begin_;    ///< begin of each channel's users
   std::vector<std::uint32_t> users_;  ///< so many as are apart, the eldest where the next one goes
   std::vector<std::size_t> next_;
   std::vector<Use> over_, unsaid_;  ///< before the transfer at hand: known to be, and not said by a wait

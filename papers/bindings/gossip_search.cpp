@@ -64,7 +64,7 @@ Ports ports_of(bool half_duplex) { return half_duplex ? Ports::half_duplex : Por
 
 GossipModel model_of(bool shared, bool half_duplex) { return {shared, ports_of(half_duplex)}; }
 
-/// What the executor says of a plan's steps, by name.
+/// The executor's findings on a plan's steps, by name.
 nb::dict proof_of(const Sides& sides, const GossipPlan& plan, bool wraparound, bool half_duplex) {
   Execution e;
   {

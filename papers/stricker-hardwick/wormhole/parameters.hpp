@@ -14,7 +14,7 @@ enum class Switching : std::uint8_t {
   wormhole,     ///< a message holds a virtual channel from its first packet to its last
 };
 
-/// How the buffers of a channel on a ring are divided. Without a ring there is one class only.
+/// Division of a ring channel's buffers into classes. Without a ring there is one class only.
 enum class VirtualChannels : std::uint8_t {
   none,      ///< one class; rings can deadlock, which is detected
   dateline,  ///< two: the second one after the wrap-around link of the dimension

@@ -9,7 +9,7 @@ namespace hocket::model {
 
 using Ticks = std::int64_t;
 
-/// What a message's owner is told.
+/// Event reported to a message's owner.
 struct Happening {
   enum class Kind : std::uint8_t { began, left, arrived } kind;
   std::uint32_t tag;  ///< the owner's number for the message
@@ -54,7 +54,7 @@ class Routers {
     Ticks born = 0;            ///< could leave the sender
     Ticks head = 0, tail = 0;  ///< its head and its tail are there
   };
-  /// What a link can be fed from: a buffer, or (numbered after the buffers) a sender.
+  /// Source that can feed a link: a buffer, or (numbered after the buffers) a sender.
   struct Input {
     std::uint32_t first = 0, count = 0;  ///< ring of units, `capacity_` places from `place`
   };
