@@ -1,5 +1,5 @@
 #pragma once
-/// What most sources include and what takes most of the compiler's time: precompiled, for all of them.
+/// Headers that most sources include and that take most of the compile time, precompiled for all of them.
 #include <mpi.h>
 
 #include <algorithm>

@@ -23,10 +23,11 @@ namespace hocket::runtime {
 /// Where all lead, every rank carries to some of the hosts, and waits for the others before it takes out. Where hosts
 /// have many ranks and messages are short, what a rank needs for each message is most of the time.
 ///
-/// What goes wrong on one rank is known to all of its host before they take out: the call fails on all of them.
+/// An error on one rank is known to all ranks of its host before they take out their results, so the call fails on all
+/// of them.
 ///
-/// Of two calls that follow each other each has a half of the memory. So nobody waits until the others have taken out
-/// theirs: who begins the second call after this one knows that all have begun the one between.
+/// Two successive calls use different halves of the memory. So no rank waits until the others have taken out their
+/// results: a rank that begins the second call after this one knows that all have begun the one between.
 class BundledOperation : public Operation {
  public:
   /// Between the leaders; on other ranks it has no messages. It must outlive the operation.

@@ -34,9 +34,9 @@ struct PhaseTable {
   double lockstep_seconds = 0, bound_seconds = 0;  ///< 0: unknown
   std::uint64_t place = 0;                         ///< digest of the network and of where the ranks are in it
   std::uint64_t whole = 0;                         ///< sum of the digests of all ranks' parts
-  Partners targets;     ///< as given by the caller: may hold the rank itself and empty messages
-  Partners sources;     ///< ascending; no message of no bytes
-  RankProgram program;  ///< one piece per send and receive
+  Partners targets;                                ///< the caller's list: may hold the rank itself and empty messages
+  Partners sources;                                ///< ascending; no message of no bytes
+  RankProgram program;                             ///< one piece per send and receive
 };
 
 /// The rows of figure 8.

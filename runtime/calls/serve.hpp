@@ -176,7 +176,7 @@ int blocking(LibraryCall name, const Call& call, Native native) {
       const bool is_once = team != nullptr && is_decided_once(*team, call);
       if (!is_once && is_small_anywhere(team, call)) return served(team, call, nullptr, FallbackReason::small, native);
       if (!is_once && team != nullptr && !team->met()) {
-        // What the library alone can do, or finds wrong, is no reason to meet.
+        // Ranks need not meet for calls that only the library can serve, or that it finds erroneous.
         if constexpr (requires { call.refused(Form::blocking); })
           if (const std::optional<FallbackReason> why = call.refused(Form::blocking))
             return served(team, call, nullptr, *why, native);

@@ -27,7 +27,7 @@ struct Choice {
   std::uint64_t calls = 0;
   AgreedCost look;                   ///< cost of the watched call
   std::uint32_t looks = 0;           ///< calls of the present look whose cost is known
-  double native_seconds = 0;         ///< of the library's call while it was watched; 0: not known yet
+  double native_seconds = 0;         ///< time of the library's call while it was watched; 0: not known yet
   double bound_seconds = 0;          ///< lower bound for a schedule, by the described rates
   bool outruns_wires = false;        ///< it takes less than the links as described need: no schedule is faster
   std::size_t candidate = 0;         ///< but for Stage::selected: its place in the table

@@ -68,7 +68,7 @@ class ExchangeRun {
     std::size_t own_tokens = 0;       ///< and those that this rank gives itself
     std::size_t next_segment = 0, done = 0;
     Cursor at;
-    std::vector<Span> next;  ///< what the next segment reads
+    std::vector<Span> next;  ///< memory that the next segment reads
     std::size_t held = 0;    ///< number of its spans that are known to have arrived
   };
   /// A rank whose messages are not as expected. What it still sends is taken as it comes, by its order.

@@ -47,7 +47,7 @@ class VectorExchanges {
     const Exchange* exchange = nullptr;
     FallbackReason why = FallbackReason::erroneous;
     Extent extent;                   ///< nothing: not known
-    Selection* selection = nullptr;  ///< who serves it is being found out: to be told when the call is over
+    Selection* selection = nullptr;  ///< a selection under way, to be told when the call is over
   };
   /// For a call of these sizes; nothing: only the MPI library can serve it, as far as this rank can tell. `rooted`: one
   /// rank sends or gets all of it. Collective.

@@ -252,7 +252,7 @@ double Composition::throughput(const TransferTable& table) const {
   return std::min(parts_[0].throughput(table), parts_[1].throughput(table) / users);
 }
 
-/// How many parts use memory at the same time, at most.
+/// The largest number of parts that use memory at the same time.
 int Composition::memory_users() const {
   if (kind_ == Kind::basic) return transfer_.uses_memory() ? 1 : 0;
   if (kind_ == Kind::within) return parts_[0].memory_users();

@@ -9,7 +9,7 @@
 
 namespace hocket {
 
-/// What memory access x reads or y writes: 1 (contiguous), a stride, or w (indexed, also written ω). The stride s
+/// The access pattern of a read x or a write y: 1 (contiguous), a stride, or w (indexed, also written ω). The stride s
 /// stands for any.
 struct Access {
   enum class Kind : std::uint8_t { contiguous, strided, any_stride, indexed } kind = Kind::contiguous;
@@ -68,7 +68,7 @@ class Composition {
   Kind kind_ = Kind::basic;
   BasicTransfer transfer_;
   double number_ = 0;
-  std::vector<Composition> parts_;  ///< of `within`: what is bounded, and the bound
+  std::vector<Composition> parts_;  ///< for `within`: the bounded part, then the bound
 };
 
 /// The Cray T3D's figures that give the talk's model column (Stricker and Hardwick, SPAA 1996).

@@ -17,7 +17,7 @@ class MemoryCosts {
 
   [[nodiscard]] double ranks() const { return ranks_; }
   [[nodiscard]] double host_ranks() const { return host_ranks_; }
-  /// Of what goes evenly to all ranks, the part that leaves the host.
+  /// The fraction of data sent evenly to all ranks that leaves the host.
   [[nodiscard]] double away() const { return 1 - host_ranks() / ranks(); }
 
   /// `elements` of `width` bytes that lie, or are reached, in `bytes`.

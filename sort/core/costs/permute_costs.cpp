@@ -12,7 +12,7 @@ using model::MemoryCosts, model::position_bytes;
 
 constexpr double offset_bytes = sizeof(std::uint32_t);
 
-/// What each rank has to do with.
+/// The quantities per rank from which step costs are computed.
 struct Move {
   MemoryCosts costs;
   double n, width;

@@ -1,5 +1,5 @@
 #pragma once
-/// What moving the elements of a distributed array is expected to take, step by step.
+/// Predicted time of each step of moving the elements of a distributed array.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -12,7 +12,7 @@ namespace hocket {
 /// A permutation as the model sees it: of elements that lie evenly on all ranks and go anywhere.
 struct PermuteShape {
   std::uint32_t width = 8;     ///< bytes
-  std::uint64_t elements = 0;  ///< of all ranks
+  std::uint64_t elements = 0;  ///< total over all ranks
   int ranks = 1, ranks_per_host = 1;
 };
 
@@ -22,7 +22,7 @@ enum class PermuteMethod : std::uint8_t { packed, chained };
                                                     PermuteMethod method);
 [[nodiscard]] std::vector<StepCost> predict_take(const MemoryProfile& profile, const PermuteShape& shape,
                                                  PermuteMethod method);
-/// Of a matrix whose rows are spread over the ranks.
+/// Predicts the transpose of a matrix whose rows are distributed over the ranks.
 [[nodiscard]] std::vector<StepCost> predict_transpose(const MemoryProfile& profile, const PermuteShape& shape,
                                                       PermuteMethod method);
 /// `runs` of each rank.

@@ -20,13 +20,13 @@ constexpr double count_bytes = sizeof(std::uint64_t), sample_bytes = 3 * sizeof(
 constexpr double large = 1 << 23;  ///< sort/mpi/sort/highest_digit.cpp
 constexpr double part_bytes = sizeof(std::uint16_t);
 
-/// What each rank has to do with.
+/// The quantities per rank from which step costs are computed.
 struct Sort {
   MemoryCosts costs;
   double n, width;
   bool payload, library;
   double bits;   ///< in which keys differ
-  double fetch;  ///< of rows whose positions were sorted
+  double fetch;  ///< seconds to fetch payload whose positions were sorted
 
   Sort(const MemoryProfile& profile, const SortShape& shape)
       : costs(profile, shape.ranks, shape.ranks_per_host),
@@ -40,7 +40,7 @@ struct Sort {
     if (shape.ranks < 1 || shape.ranks_per_host < 1) throw InputError("a sort on no ranks");
   }
 
-  /// As a take of the whole payload in any order, into fresh memory.
+  /// Seconds to take the whole payload in random order into fresh memory.
   [[nodiscard]] double fetching(const MemoryProfile& profile, const SortShape& shape) const {
     if (shape.fetched == 0) return 0;
     const PermuteShape rows{static_cast<std::uint32_t>(shape.fetched), shape.elements, shape.ranks,
@@ -50,15 +50,15 @@ struct Sort {
            costs.touch(n * static_cast<double>(shape.fetched));
   }
 
-  /// Of `elements` of one rank that differ in some bits. Keys alone are sorted otherwise than records, of which those
-  /// of 16 bytes have been measured; narrower ones take about as long.
+  /// Seconds to sort `elements` of one rank whose keys differ in `different_bits` bits. Keys alone are sorted by
+  /// another method than records; records were measured at 16 bytes, and narrower ones take about as long.
   [[nodiscard]] double local(double elements, double different_bits) const {
     constexpr double records = 16;
     return library ? costs.work(Work::library_sort, elements, width)
                    : costs.work(Work::sort, elements, payload ? std::max(width, records) : width, different_bits);
   }
 
-  /// Of one rank, in place, with scratch space.
+  /// Seconds of one rank's sort in place, including its scratch space.
   [[nodiscard]] double alone() const {
     return local(n, bits) + (payload ? 1 : 2) * costs.touch(n * width) + (payload ? 0 : costs.copy(n * width));
   }

@@ -1,5 +1,5 @@
 #pragma once
-/// What sorting is expected to take, step by step, by the copy-transfer model on the figures of a machine.
+/// Predicted time of each step of a sort, by the copy-transfer model with a machine's measured profile.
 #include <span>
 #include <vector>
 
@@ -22,7 +22,7 @@ struct RadixPlan {
   RadixDigits digits;
   std::vector<StepCost> cost;
 };
-/// By all digits over `varying`, the bits in which keys differ, of at most `bits` bits.
+/// The plan with digits of at most `bits` bits that cover `varying`, the bits in which keys differ.
 [[nodiscard]] RadixPlan by_all_digits(const MemoryProfile& profile, const SortShape& shape, std::uint64_t varying,
                                       unsigned bits);
 /// With the digits, and in the order, that are expected to be fastest.

@@ -1,5 +1,5 @@
 #pragma once
-/// What a step of an operation on elements is expected to take.
+/// The predicted time of one step of an operation on elements.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,7 +23,7 @@ inline constexpr const char* sample_steps[] = {"sample", "splitters", "partition
 /// A sort as the model sees it.
 struct SortShape {
   RecordType type;
-  std::uint64_t elements = 0;  ///< of all ranks
+  std::uint64_t elements = 0;  ///< total over all ranks
   unsigned order_bits = 64;    ///< the lowest bits of the order in which keys differ
   int ranks = 1, ranks_per_host = 1;
   bool library_sort = false;  ///< ranks sort their own keys by a library's function

@@ -49,9 +49,9 @@ void append_directly(Width width, const std::byte* record, std::size_t n, std::s
   }
 }
 
-/// Of records that fill lines without a rest, to runs at multiples of their width. The last byte of a buffer says how
-/// much of it is in use, as long as the last record is not there; with two lines instead of one, half as
-/// many branches are predicted wrongly.
+/// Appends records whose width divides a cache line, to runs that begin at multiples of the width. The last byte of a
+/// buffer says how much of it is in use, as long as the last record is not there; with two lines instead of one, half
+/// as many branches are predicted wrongly.
 template <std::size_t width, class BucketOf>
 void append_aligned(const std::byte* record, std::size_t n, std::span<std::byte*> to, BucketOf bucket_of) {
   constexpr std::size_t size = 2 * LineBuffers::line;
@@ -92,7 +92,8 @@ void append_aligned(const std::byte* record, std::size_t n, std::span<std::byte*
   end_of_streams();
 }
 
-/// Of records of up to a line, to runs anywhere. What reaches beyond the line that is written opens the next one.
+/// Appends records of at most one cache line to runs at any address. The part of a record beyond the line written is
+/// carried over to the next one.
 template <class Width, class BucketOf>
 void append_anywhere(Width width, const std::byte* record, std::size_t n, std::span<std::byte*> to,
                      BucketOf bucket_of) {

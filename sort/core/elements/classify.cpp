@@ -9,8 +9,8 @@ namespace hocket {
 
 namespace {
 
-/// How many of the ascending bounds an order has reached. Without branches: keys are in no order that a processor
-/// could foresee.
+/// The number of ascending bounds that are at most `order`. Branch-free, because branches on unsorted keys are
+/// mispredicted.
 [[nodiscard]] inline std::size_t reached(const std::uint64_t* bounds, std::size_t n, std::uint64_t order) {
   const std::uint64_t* begin = bounds;
   while (n > 1) {

@@ -22,7 +22,7 @@ class Cuts {
   [[nodiscard]] std::uint64_t count(std::size_t bucket) const { return begins_[bucket + 1] - begins_[bucket]; }
   [[nodiscard]] std::uint64_t total() const { return begins_.back(); }
 
-  /// Of a position below total(). A look into a table that stays in the cache.
+  /// The bucket of a position below total(): one lookup in a table that stays in the cache.
   [[nodiscard]] std::size_t of(std::uint64_t position) const {
     std::size_t bucket = first_[position >> shift_];
     while (position >= begins_[bucket + 1]) ++bucket;  // rarely: another bucket begins between two entries

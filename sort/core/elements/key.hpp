@@ -1,5 +1,5 @@
 #pragma once
-/// How keys are ordered, as types: one per KeyType, so that kernels are compiled for each.
+/// The order of keys as types, one per KeyType, so that kernels are compiled for each.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -20,7 +20,7 @@ template <class T>
 template <class T>
 inline constexpr T top_bit = static_cast<T>(T{1} << (std::numeric_limits<T>::digits - 1));
 
-/// Of signed integers the sign bit is turned round, so that negative numbers come first.
+/// Integer keys. For signed types the sign bit is inverted, so that negative numbers come first.
 template <class Bits>
 struct IntegerKey {
   using Order = Bits;
@@ -31,7 +31,7 @@ struct IntegerKey {
   Bits turned;
 };
 
-/// IEEE 754: `infinity` has the bits of the exponent. Of negative numbers all bits turn round. Without branches.
+/// IEEE 754 keys; `infinity` has all exponent bits set. All bits of negative numbers are inverted. Branch-free.
 template <class Bits, Bits infinity>
 struct FloatKey {
   using Order = Bits;
@@ -46,7 +46,7 @@ struct FloatKey {
         static_cast<Bits>(Bits{0} - static_cast<Bits>(static_cast<Bits>(bits & ~sign) > infinity));
     return static_cast<Bits>(positive_zero | not_a_number);
   }
-  /// Of the keys that have this order, the bits of the one that is neither NaN nor -0.0.
+  /// The bits of the key with this order; where several have it, of the one that is neither NaN nor -0.0.
   [[nodiscard]] Bits bits(Order order) const {
     const Bits positive =
         static_cast<Bits>(Bits{0} - static_cast<Bits>(order >> (std::numeric_limits<Bits>::digits - 1)));

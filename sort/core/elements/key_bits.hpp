@@ -14,7 +14,7 @@ struct KeyBits {
   [[nodiscard]] std::uint64_t varying() const { return ones & zeros; }
 };
 
-/// Of order_of() the keys of all records. Looks no further once every bit varies.
+/// The bits of order_of() over the keys of all records. Stops early once every bit varies.
 [[nodiscard]] KeyBits key_bits(RecordType type, const std::byte* records, std::size_t n);
 
 }  // namespace hocket

@@ -67,7 +67,7 @@ class LocalSort {
     return varying;
   }
 
-  /// By the bits of the orders that are set in `varying`.
+  /// Radix sort by the bits of the order that are set in `varying`.
   void sort_by_digits(std::byte* records, std::size_t n, std::byte* scratch, std::uint64_t varying) const {
     // Two wide digits end where they began, three narrow ones have to be copied back.
     std::vector<Digit> digits = digits_over(varying, wide);
@@ -104,7 +104,7 @@ class LocalSort {
   RecordType type_;
 };
 
-/// Whether equal keys cannot be told apart: each can be had back from its order.
+/// True if every key can be recovered from its order, so that equal keys are identical.
 template <class Key>
 bool are_numbers(Key key, const std::byte* keys, std::size_t n) {
   using Order = typename Key::Order;

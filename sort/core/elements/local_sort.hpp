@@ -11,7 +11,7 @@ namespace hocket {
 /// that are the same in all records are left out.
 void sort_records(RecordType type, std::byte* records, std::size_t n, std::byte* scratch);
 
-/// Whether sort_records() sorts keys of 32 and 64 bits alone by vectors: this processor has AVX-512.
+/// True if sort_records() sorts keys of 32 and 64 bits without payload by vector instructions (AVX-512).
 [[nodiscard]] bool has_vector_sort();
 
 }  // namespace hocket

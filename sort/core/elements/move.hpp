@@ -19,7 +19,7 @@ void gather(std::size_t width, const std::byte* from, std::span<const std::int64
 
 /// Indexed write: to[index[i]] = from[i].
 void scatter(std::size_t width, const std::byte* from, std::span<const std::int64_t> index, std::byte* to);
-/// The same with short indices, such as those of a rank's own part.
+/// The overload for 32-bit indices, such as offsets in a rank's own part.
 void scatter(std::size_t width, const std::byte* from, std::span<const std::uint32_t> index, std::byte* to);
 
 /// The transpose of a matrix of `rows` x `columns`: to[c][r] = from[r][c]. Strides are in elements from one row

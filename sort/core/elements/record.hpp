@@ -17,8 +17,8 @@ struct RecordType {
   std::size_t width;
 };
 
-/// An unsigned number of 8 * key_bytes bits that orders like the key: negative numbers first, NaN last.
-/// As numpy sorts, all NaN are equal, and so are -0.0 and 0.0; a stable sort keeps their order.
+/// An unsigned number of 8 * key_bytes bits that orders like the key: negative numbers first, NaN last. As in numpy's
+/// sort, all NaN are equal, and so are -0.0 and 0.0; a stable sort keeps their order.
 [[nodiscard]] std::uint64_t order_of(KeyType type, const std::byte* key);
 
 /// Bits of order_of(): (order >> shift) & (2^bits - 1).

@@ -26,7 +26,7 @@ void write_lines(const std::byte* from, std::byte* to, std::size_t bytes) {
 #endif
 }
 
-/// As many elements as fill whole lines, both of elements and of offsets. Other widths would be no faster.
+/// The number of elements that fill whole cache lines, both of elements and of offsets; 1 for widths that gain nothing.
 std::size_t group_of(std::size_t width) {
   if (width > line || (width & (width - 1)) != 0) return 1;
   return std::max(line / sizeof(std::uint32_t), line / width);

@@ -16,8 +16,8 @@ struct RegionStream {
   std::uint32_t* offsets = nullptr;
 };
 
-/// As divide(), but elements are collected to whole cache lines first, which are then written past the caches.
-/// Streams begin at multiples of `stream_alignment` bytes.
+/// Like divide(), but collects elements into whole cache lines and writes these past the caches. Streams begin at
+/// multiples of `stream_alignment` bytes.
 class RegionWriter {
  public:
   static constexpr std::size_t stream_alignment = 64;
@@ -26,7 +26,7 @@ class RegionWriter {
   RegionWriter(const Cuts& cuts, std::size_t width, std::vector<RegionStream> streams);
 
   void add(const std::byte* elements, std::span<const std::int64_t> positions);
-  /// What is still collected. Nothing may be added afterwards.
+  /// Writes the elements that are still buffered. Nothing may be added afterwards.
   void finish();
 
  private:

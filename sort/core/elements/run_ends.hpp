@@ -7,9 +7,9 @@
 
 namespace hocket {
 
-/// Whether so many runs end in the same sets of a first-level cache that their lines leave it before they are full:
-/// those of dense keys do, because each bucket has equally many. Of runs so few that buffers for all of them stay in
-/// such a cache; more of them crowd wherever they end. Runs that end where the next one does are taken to be empty.
+/// True if so many runs end in the same sets of a first-level cache that lines are evicted before they are full. Dense
+/// keys cause this, because all buckets have the same size. False for more than 256 runs: buffers for all of them would
+/// not stay in the cache either. A run that ends where the next one does is taken to be empty.
 [[nodiscard]] inline bool runs_crowd(std::span<std::byte* const> ends) {
   // 32 KiB of 8 ways or 48 KiB of 12: lines at the same place of a page. Some ways are for what else is at work.
   constexpr std::size_t line = 64, sets = 64, ways = 6, most_runs = 256;

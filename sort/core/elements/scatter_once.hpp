@@ -14,7 +14,8 @@ std::size_t scatter_once(std::size_t width, const std::byte* from, std::span<con
 std::size_t scatter_once(std::size_t width, const std::byte* from, std::span<const std::uint64_t> offset, std::byte* to,
                          std::span<std::uint64_t> taken);
 
-/// The same without looking: takes[offset[i]] = 1. Bytes, because they are written without being read.
+/// Scatters without checking for repeated places, and sets takes[offset[i]] = 1. `takes` has bytes, not bits, so that
+/// entries are written without being read.
 void scatter_marking(std::size_t width, const std::byte* from, std::span<const std::uint32_t> offset, std::byte* to,
                      std::span<std::uint8_t> takes);
 void scatter_marking(std::size_t width, const std::byte* from, std::span<const std::uint64_t> offset, std::byte* to,

@@ -50,7 +50,7 @@ inline void stream_with_last(std::byte* to, const std::byte* from, const std::by
 #endif
 }
 
-/// What was streamed is seen by other processors before what is stored from here on.
+/// Makes streamed data visible to other processors before any later store.
 inline void end_of_streams() {
 #ifdef __x86_64__
   _mm_sfence();

@@ -5,7 +5,7 @@
 
 namespace hocket::elements {
 
-/// Whether this processor has what vector_sort() is made of.
+/// True if this processor has the instructions that vector_sort() uses.
 [[nodiscard]] bool vectors_serve();
 
 /// Sorts unsigned numbers of `Number` at any address, in place; not stable, which numbers do not show. `scratch` has

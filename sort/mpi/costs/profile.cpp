@@ -34,8 +34,8 @@ std::string cached_file() {
 }
 
 struct Found {
-  std::string text;     ///< of a profile that parses; empty: none
-  std::string problem;  ///< of a file that cannot be used
+  std::string text;     ///< text of a valid profile; empty: none
+  std::string problem;  ///< the reason why a file cannot be used
 };
 
 Found read_profile() {

@@ -6,9 +6,9 @@
 
 namespace hocket::sort {
 
-/// Of the machine that rank 0 of `comm` is on: of the file that HOCKET_MEMORY names, or else of what
-/// `hocket calibrate memory` has left in the user's cache, or else built in. The same on all ranks, kept with the
-/// communicator; collective the first time. A file that cannot be used is warned of once and makes no difference.
+/// The memory profile of the machine of rank 0 of `comm`: from the file HOCKET_MEMORY, else from the user's cache as
+/// written by `hocket calibrate memory`, else built in. The same on all ranks, kept with the communicator; collective
+/// the first time. A file that cannot be used is warned of once and makes no difference.
 [[nodiscard]] const MemoryProfile& memory_profile(MPI_Comm comm);
 
 }  // namespace hocket::sort

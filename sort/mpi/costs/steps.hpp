@@ -1,5 +1,5 @@
 #pragma once
-/// What a sort does, step by step: times and progress.
+/// Times and progress of a sort's steps.
 #include <chrono>
 #include <cstdint>
 #include <span>
@@ -28,21 +28,21 @@ enum class SampleStep : std::uint8_t { draw, splitters, divide, exchange, local_
 inline constexpr const char* pack_step = "pack";
 inline constexpr const char* unpack_step = "unpack";
 
-/// What a sort that follows another one need not do: making shared memory, whose pages the system hands out when they
-/// are touched first. Its time is not that of the step in which it is made.
+/// The cost of making shared memory and of the first touch of its pages, which later sorts save. It is reported as a
+/// step of its own, not as part of the step in which it occurs.
 inline constexpr const char* first_touch_step = "first touch";
 
 /// Times the steps, one after the other, and tells the program about each.
 class StepClock {
  public:
   StepClock(const hocket_sort_options& options, HostSharedContext& place) : options_(options), place_(place) {
-    (void)place_.take_fresh();  // of what came before
+    (void)place_.take_fresh();  // discards memory made before this sort
   }
 
-  /// How many times step_over() will be called.
+  /// Sets how often step_over() will be called.
   void expect(int steps) { expected_ = steps; }
   void expect_more(int steps) { expected_ += steps; }
-  /// What was done since the last call was this step. `name` lives forever.
+  /// Ends the step that began at the last call. `name` must have static lifetime.
   void step_over(const char* name);
   void step_over(RadixStep step) { step_over(radix_steps[static_cast<std::size_t>(step)]); }
   void step_over(SampleStep step) { step_over(sample_steps[static_cast<std::size_t>(step)]); }

@@ -18,7 +18,7 @@ constexpr int chunk_tag = 0;  // the shared context's communicator has no other 
 ChunkExchange::ChunkExchange(HostSharedContext& place, std::size_t width, const BlockCounts& sends,
                              const BlockCounts& receives, TakeIn take_in)
     : comm_(place.comm()), width_(width), outgoing_(sends.size()), take_in_(std::move(take_in)) {
-  // The same on all ranks, so that both sides of a message agree.
+  // The chunk size must be the same on all ranks, so that both sides of a message agree.
   const std::size_t partners = sends.size() * (in_flight + awaited);
   const std::size_t chunk_bytes = std::clamp(memory_for_chunks / partners, least_chunk_bytes, most_chunk_bytes);
   capacity_ = std::max<std::size_t>(1, chunk_bytes / bytes_of(1));

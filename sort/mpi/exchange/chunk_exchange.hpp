@@ -16,11 +16,11 @@ namespace hocket::sort {
 
 class ChunkExchange {
  public:
-  /// What is done with a chunk that has arrived: elements and where they go in this rank's part.
+  /// Called for each chunk that has arrived, with its elements and their offsets in this rank's part.
   using TakeIn = std::function<void(const std::byte* data, std::span<const std::uint64_t> offsets)>;
 
-  /// How many elements go to and come from every rank. All ranks make one at the same time, with equal widths. Only
-  /// allocates: throws std::bad_alloc before any rank has begun to communicate.
+  /// `sends`, `receives`: elements per rank. All ranks construct one at the same time, with equal widths. Only
+  /// allocates: throws std::bad_alloc before any communication begins.
   ChunkExchange(HostSharedContext& place, std::size_t width, const BlockCounts& sends, const BlockCounts& receives,
                 TakeIn take_in);
   ChunkExchange(const ChunkExchange&) = delete;
@@ -59,11 +59,11 @@ class ChunkExchange {
 
   MPI_Comm comm_;
   std::size_t width_, capacity_;    ///< capacity: elements per chunk
-  std::vector<Outgoing> outgoing_;  ///< by rank
+  std::vector<Outgoing> outgoing_;  ///< indexed by rank
   std::vector<Incoming> incoming_;
   std::vector<Chunk> arriving_;        ///< `awaited` for each of incoming_
-  std::vector<MPI_Request> requests_;  ///< of arriving_
-  std::vector<int> indices_;           ///< of requests that are done
+  std::vector<MPI_Request> requests_;  ///< one per chunk of arriving_
+  std::vector<int> indices_;           ///< indices of completed requests
   TakeIn take_in_;
 };
 

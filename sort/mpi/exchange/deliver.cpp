@@ -13,7 +13,7 @@
 namespace hocket::sort {
 namespace {
 
-constexpr std::size_t runs_slot = 15;  ///< of the shared context's blocks: far from those of callers
+constexpr std::size_t runs_slot = 15;  ///< slot for HostSharedContext::block(), beyond those of callers
 
 /// Runs cut where the target changes rank, by target rank and then by position.
 std::vector<std::vector<Run>> by_target(std::span<const Run> runs, const Layout& target) {
@@ -47,7 +47,7 @@ class SharedRuns {
         std::memcpy(own + head + begin[member] * sizeof(Run), part.data(), part.size() * sizeof(Run));
   }
 
-  /// What a rank of the host has for this one. To be asked after HostSharedContext::meet_host().
+  /// The runs that a rank of the host has for this one. Call this only after HostSharedContext::meet_host().
   [[nodiscard]] std::span<const Run> from(int host_rank) const {
     const std::byte* const part = block_->part(host_rank);
     const auto* const begin = reinterpret_cast<const std::uint64_t*>(part);

@@ -27,8 +27,8 @@ struct Side {
 constexpr int block_tag = 1;          ///< 0: chunk_exchange.cpp
 constexpr int partners_at_once = 16;  ///< messages under way in each direction
 
-/// What MPI_Ialltoallv does, but MPICH 5 moves 16 KiB whenever it is asked whether that is over, which is slow for one
-/// who sleeps in between; it sends single messages in one copy.
+/// Replaces MPI_Ialltoallv, of which MPICH 5 moves only 16 KiB per test, which is slow for a rank that sleeps between
+/// tests. MPICH sends single messages in one copy.
 void exchange_pairwise(HostSharedContext& place, MPI_Datatype type, const std::byte* from, const Side& out,
                        std::byte* to, const Side& in) {
   MPI_Aint lower = 0, width = 0;
@@ -63,7 +63,7 @@ void exchange_small(HostSharedContext& place, MPI_Datatype type, const std::byte
                          place.comm()));
 }
 
-/// Of each block, the part from `begin` on, at most `most` elements.
+/// The size of each block's part from `begin` on, at most `most` elements.
 BlockCounts part(const BlockCounts& blocks, std::uint64_t begin, std::uint64_t most) {
   BlockCounts parts;
   for (const std::uint64_t block : blocks) parts.push_back(std::min(most, block - std::min(block, begin)));

@@ -12,7 +12,7 @@
 namespace hocket::sort {
 namespace {
 
-constexpr std::size_t grouped_slot = 0;  ///< of the shared context's blocks
+constexpr std::size_t grouped_slot = 0;  ///< slot for HostSharedContext::block()
 constexpr std::uint64_t none = UINT64_MAX;
 
 /// Positions from `begin` to `end`.

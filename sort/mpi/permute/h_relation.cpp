@@ -17,7 +17,7 @@
 namespace hocket::sort {
 namespace {
 
-constexpr std::size_t relation_slot = 0;  ///< of the shared context's blocks
+constexpr std::size_t relation_slot = 0;  ///< slot for HostSharedContext::block()
 
 Arrived allocate(std::size_t bytes) {
   Arrived memory(static_cast<std::byte*>(std::malloc(std::max<std::size_t>(bytes, 1))));

@@ -15,8 +15,7 @@ namespace {
 
 constexpr std::uint64_t no_position = UINT64_MAX;
 
-/// Of all positions that this rank's elements and those of others go to, the first of this rank's part that
-/// is given twice.
+/// The first position in this rank's part of the target that is given twice, by any ranks.
 std::uint64_t first_repeated(HostSharedContext& place, const Permutation& permutation) {
   const Cuts cuts(permutation.target.begins());
   BlockCounts sends(cuts.size(), 0);

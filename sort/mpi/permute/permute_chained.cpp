@@ -145,7 +145,7 @@ class Chained {
   HostSharedContext& place_;
   const Permutation& permutation_;
   Cuts regions_;
-  std::vector<int> owners_;  ///< of regions
+  std::vector<int> owners_;  ///< owner of each region
   std::vector<std::uint8_t> takes_;
 };
 

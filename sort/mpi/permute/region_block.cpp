@@ -5,9 +5,9 @@
 namespace hocket::sort {
 namespace {
 
-constexpr std::size_t region_slot = 0;  ///< of the shared context's blocks
+constexpr std::size_t region_slot = 0;  ///< slot for HostSharedContext::block()
 
-/// As many elements, and as many bytes, keep streams aligned.
+/// Rounds up a number of elements or bytes so that streams stay aligned.
 constexpr std::uint64_t aligned(std::uint64_t n) {
   constexpr std::uint64_t step = RegionWriter::stream_alignment;
   return (n + step - 1) / step * step;

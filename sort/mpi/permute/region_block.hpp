@@ -23,7 +23,7 @@ class RegionBlock {
 
   /// Where this rank's elements go.
   [[nodiscard]] std::vector<RegionStream> streams() const;
-  /// What a rank of the host has for a region. To be asked between two HostSharedContext::meet_host().
+  /// The elements that a rank of the host has for a region. Call this only between two HostSharedContext::meet_host().
   [[nodiscard]] Piece piece(int host_rank, std::size_t region) const;
 
  private:

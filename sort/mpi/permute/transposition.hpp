@@ -11,8 +11,8 @@ namespace hocket::sort {
 /// Ranks hold whole rows. The source has as many columns as the target has rows.
 struct Transposition {
   std::size_t width;
-  Layout rows;     ///< of the source
-  Layout columns;  ///< of the source: rows of the target
+  Layout rows;     ///< distribution of the source's rows
+  Layout columns;  ///< distribution of the source's columns, the rows of the target
   const std::byte* source;
   std::byte* own;  ///< this rank's part of the target
 };

@@ -21,7 +21,7 @@ void collective_try(HostSharedContext& place, Step step) {
 
 /// An argument that is the same on all ranks.
 struct Common {
-  const char* name;  ///< as in "rank 1 gives width 4, rank 0 width 8"
+  const char* name;  ///< used in messages: "rank 1 gives width 4, rank 0 width 8"
   std::uint64_t value;
 };
 

@@ -35,8 +35,8 @@ PrivateComm sharing(const PrivateComm& comm) {
   return group;
 }
 
-/// What tmpfs has left, in bytes; what lies beyond ends a program with SIGBUS when it is touched. MPICH and Open MPI
-/// have their shared windows there.
+/// Free bytes in /dev/shm, where MPICH and Open MPI keep shared windows. Touching memory beyond these ends the program
+/// with SIGBUS.
 std::uint64_t shared_memory_left() {
   struct statvfs status{};
   if (statvfs("/dev/shm", &status) != 0) return UINT64_MAX;

@@ -1,6 +1,6 @@
 #pragma once
-/// What permuting and sorting keep on a communicator: a communicator of their own, which ranks share memory, and
-/// memory to share.
+/// The state that permuting and sorting keep on a communicator: their own communicator, the ranks that share memory,
+/// and the shared memory.
 #include <mpi.h>
 
 #include <cstddef>
@@ -28,7 +28,8 @@ class SharedBlock {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   /// The part of a rank of the host.
   [[nodiscard]] std::byte* part(int host_rank) const { return parts_[static_cast<std::size_t>(host_rank)]; }
-  /// What this rank has written is seen by others that synchronise with it afterwards, and the other way round.
+  /// Memory barrier: this rank's earlier writes become visible to ranks that synchronise with it afterwards, and theirs
+  /// to it.
   void sync() const;
   /// Collective. Touches all parts, each rank its own first and all at once: the system makes pages faster together
   /// than one by one while elements are scattered over them.
@@ -42,13 +43,13 @@ class SharedBlock {
 
 class HostSharedContext {
  public:
-  /// Of `comm`; made on first use, collectively; dies with the communicator. Throws ApiError if `comm` is none, or one
-  /// between two groups.
+  /// The context of `comm`, made on first use, collectively, and freed with the communicator. Throws ApiError if `comm`
+  /// is null or an intercommunicator.
   [[nodiscard]] static HostSharedContext& of(MPI_Comm comm);
   HostSharedContext(const HostSharedContext&) = delete;
   HostSharedContext& operator=(const HostSharedContext&) = delete;
 
-  /// Of the same ranks, used by nobody else. Its messages go through the runtime's own entry points
+  /// A private communicator of the same ranks. Its messages go through the runtime's own entry points
   /// (hocket_alltoallv), so that exchanges over wires that collide follow a schedule.
   [[nodiscard]] MPI_Comm comm() const { return comm_.get(); }
   [[nodiscard]] int rank() const { return comm_.rank(); }
@@ -58,7 +59,7 @@ class HostSharedContext {
   [[nodiscard]] MPI_Comm host() const { return host_.get(); }
   [[nodiscard]] int host_rank() const { return host_.rank(); }
   [[nodiscard]] int host_size() const { return host_.size(); }
-  /// Of all hosts: the same on all ranks, unlike host_size().
+  /// The largest host_size(); the same on all ranks.
   [[nodiscard]] int largest_host_size() const { return largest_host_size_; }
   /// Ranks in comm() of the ranks of this host.
   [[nodiscard]] const std::vector<int>& members() const { return members_; }
@@ -76,10 +77,10 @@ class HostSharedContext {
   /// rank needs more. `slot`: callers that need several blocks at once number them from 0. Contents are lost.
   /// Throws ApiError (HOCKET_ERR_MEMORY), on all ranks alike, if a host has not enough shared memory.
   [[nodiscard]] SharedBlock& block(std::size_t slot, std::size_t bytes);
-  /// What block() has made anew since this was last asked; nothing, on all ranks alike, if no rank needed any.
+  /// Memory newly made by block() since the last call; nothing, on all ranks alike, if no rank needed any.
   struct Fresh {
-    std::uint64_t bytes = 0;  ///< of this rank
-    double seconds = 0;       ///< that it took to make and touch them
+    std::uint64_t bytes = 0;  ///< this rank's bytes
+    double seconds = 0;       ///< time to make and touch them
   };
   [[nodiscard]] std::optional<Fresh> take_fresh() { return std::exchange(fresh_, std::nullopt); }
   /// Collective over the host: memory that belongs to the caller. Throws ApiError (HOCKET_ERR_MEMORY) on all ranks of

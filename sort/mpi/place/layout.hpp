@@ -21,7 +21,7 @@ class Layout {
   [[nodiscard]] std::uint64_t total() const { return begin_.back(); }
   [[nodiscard]] std::uint64_t begin(int rank) const { return begin_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] std::uint64_t count(int rank) const { return begin(rank + 1) - begin(rank); }
-  /// Of a position below total().
+  /// The owner of a position below total().
   [[nodiscard]] int rank_of(std::uint64_t position) const;
   [[nodiscard]] const std::vector<std::uint64_t>& begins() const { return begin_; }
   bool operator==(const Layout&) const = default;

@@ -20,12 +20,12 @@ constexpr std::size_t copy_slot = 1;
 
 struct Allocation {
   std::unique_ptr<SharedBlock> block;
-  std::size_t bytes;       ///< of this rank
-  int host_rank;           ///< of this rank
-  std::vector<int> ranks;  ///< of the host, as MPI_COMM_WORLD numbers them
+  std::size_t bytes;       ///< bytes of this rank
+  int host_rank;           ///< this rank among those of the host
+  std::vector<int> ranks;  ///< ranks of the host in MPI_COMM_WORLD
 };
 
-/// By numbers, which all ranks of an allocation agree on.
+/// The allocations of this process, by number; all ranks of an allocation use the same number.
 struct Allocations {
   std::mutex mutex;
   std::map<std::uint64_t, Allocation> by_number;
@@ -55,7 +55,7 @@ std::uint64_t largest(HostSharedContext& place, std::uint64_t own) {
   return all;
 }
 
-/// What a rank of the host has at hand.
+/// The allocation from which a rank of the host works.
 struct HostAllocation {
   std::uint64_t number, offset, empty;
 };

@@ -1,4 +1,5 @@
-/// What a process has one of is the runtime's: what the sources of copies.cpp and this library call by these names.
+/// Per-process state exists once, in the runtime: these functions, called by this library and by the sources of
+/// copies.cpp, forward to it.
 #include "runtime/beside/beside.hpp"
 #include "runtime/c_api/api.hpp"
 #include "runtime/mpi/times.hpp"

@@ -1,11 +1,11 @@
 #pragma once
-/// Whether the arguments of a sort make sense, on all ranks.
+/// Checks of the arguments of a sort on all ranks.
 #include "hocket_sort.h"
 #include "sort/mpi/place/host_shared_context.hpp"
 
 namespace hocket::sort {
 
-/// What hocket_sort() is given on this rank.
+/// The arguments of hocket_sort() on this rank.
 struct SortArguments {
   hocket_sort_options options;
   int key_type;

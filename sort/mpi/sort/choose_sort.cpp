@@ -10,7 +10,7 @@
 namespace hocket::sort {
 namespace {
 
-/// As the model counts them: per rank and splitter.
+/// Samples per rank and splitter, the unit of the model.
 unsigned samples_per_splitter(const SortShape& shape, const hocket_sort_options& options) {
   const auto pairs = static_cast<std::uint64_t>(shape.ranks) * static_cast<std::uint64_t>(shape.ranks - 1);
   const std::uint64_t samples =

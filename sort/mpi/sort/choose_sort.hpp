@@ -12,8 +12,8 @@ namespace hocket::sort {
 
 struct SortChoice {
   int method;                  ///< HOCKET_SORT_RADIX or HOCKET_SORT_SAMPLE
-  RadixDigits digits;          ///< of the radix sort
-  std::vector<StepCost> cost;  ///< of the steps
+  RadixDigits digits;          ///< digits of the radix sort
+  std::vector<StepCost> cost;  ///< predicted cost of each step
 };
 
 /// Collective; the same on all ranks. What the options leave open is what rank 0's memory model expects to be

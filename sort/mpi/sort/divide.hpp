@@ -19,11 +19,11 @@ struct Parts {
   }
 };
 
-/// Of records in any order.
+/// Divides unsorted records.
 [[nodiscard]] Parts divide(RecordType type, const std::byte* records, std::uint64_t count, int rank,
                            std::span<const Splitter> splitters);
 
-/// Of records that this rank has sorted; the index of a splitter counts in that order. Parts lie one behind the other.
+/// Divides records that this rank has sorted, so that parts are contiguous. A splitter's index refers to that order.
 [[nodiscard]] BlockCounts divide_sorted(RecordType type, const std::byte* sorted, std::uint64_t count, int rank,
                                         std::span<const Splitter> splitters);
 

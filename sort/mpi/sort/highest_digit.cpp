@@ -22,7 +22,7 @@ constexpr std::uint64_t large = std::uint64_t{1} << 23;  ///< bytes of a rank wh
 /// A stretch of this rank's elements: those for other ranks of one after the other go through the same shared memory.
 struct Round {
   std::uint64_t begin, count;
-  BlockCounts counts;  ///< of each bucket
+  BlockCounts counts;  ///< elements per bucket
 };
 
 std::vector<Round> count_rounds(const SortTask& task, int rank, Digit digit) {

@@ -17,7 +17,7 @@ namespace hocket::sort {
 [[nodiscard]] std::optional<SortedRecords> sort_by_highest_digit(HostSharedContext& place, SortTask& task, Digit digit,
                                                                  StepClock& clock);
 
-/// How many steps it reports: all, and up to where it gives up.
+/// The number of steps reported if it completes, and if it gives up.
 inline constexpr int highest_digit_steps = 8, highest_digit_steps_before = 4;
 
 }  // namespace hocket::sort

@@ -19,7 +19,7 @@ namespace hocket::sort {
 /// Elements for which a rank needs room, at most.
 [[nodiscard]] std::uint64_t radix_room(int rank, const Layout& source, const std::optional<Layout>& target);
 
-/// How many steps it will report.
+/// The number of steps that the sort will report.
 [[nodiscard]] int radix_step_count(const RadixDigits& digits);
 
 }  // namespace hocket::sort

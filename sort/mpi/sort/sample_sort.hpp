@@ -10,7 +10,7 @@
 namespace hocket::sort {
 
 struct Sampling {
-  bool regular = false;            ///< of what each rank has sorted first; else random
+  bool regular = false;  ///< samples at regular distances, after each rank has sorted its elements; else random samples
   std::uint64_t oversampling = 0;  ///< samples per rank and splitter; 0: chosen
   std::uint64_t seed = 0;
 };
@@ -19,7 +19,7 @@ struct Sampling {
 [[nodiscard]] SortedRecords sample_sort(HostSharedContext& place, SortTask task, const Sampling& sampling,
                                         StepClock& clock);
 
-/// How many steps it will report.
+/// The number of steps that the sort will report.
 [[nodiscard]] int sample_step_count(const Sampling& sampling);
 
 inline constexpr int most_sample_ranks = 65536;

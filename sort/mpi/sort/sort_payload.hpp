@@ -8,7 +8,7 @@
 
 namespace hocket::sort {
 
-/// Of what moves: a key, and behind it its payload or position.
+/// The type of the records that move: a key followed by its payload or position.
 [[nodiscard]] RecordType record_type(int key_type, std::size_t payload_width);
 
 /// Bytes of payload that are fetched at the end, as they do not move.

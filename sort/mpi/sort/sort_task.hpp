@@ -12,10 +12,10 @@
 
 namespace hocket::sort {
 
-/// How a rank sorts elements of its own.
+/// The sort of one rank's own elements.
 class LocalSort {
  public:
-  /// By the program's function, if it has one and there are only keys.
+  /// Uses the program's sort function if it has given one and there is no payload.
   LocalSort(RecordType type, const hocket_sort_options& options) : type_(type), options_(options) {}
 
   [[nodiscard]] bool by_library() const { return options_.sort_keys != nullptr && type_.width == key_bytes(type_.key); }
@@ -28,11 +28,11 @@ class LocalSort {
 };
 
 struct SortTask {
-  RecordType type;  ///< of what moves
+  RecordType type;  ///< the records that move through the sort
   LocalSort sort_locally;
   Layout source;
   std::optional<Layout> target;  ///< empty: as it falls
-  const std::byte* records;      ///< of this rank
+  const std::byte* records;      ///< this rank's records
   PrivateMemory packed;          ///< where they are, if they are not the program's own; the sort may use it up
 
   [[nodiscard]] std::uint64_t count(int rank) const { return source.count(rank); }

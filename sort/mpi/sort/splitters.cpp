@@ -15,7 +15,8 @@ namespace {
 /// Samples of all ranks for each part. A part's share then varies by 1 / sqrt(8192), 1.1 %: three times that
 /// is well within the 5 % that are aimed at.
 constexpr std::uint64_t samples_per_part = 8192;
-/// Of all ranks: what rank 0 sorts in a moment. Beyond 128 parts they become less even.
+/// Limit on the samples of all ranks, so that rank 0 sorts them quickly. With more than 128 parts it makes them less
+/// even.
 constexpr std::uint64_t most_samples = std::uint64_t{1} << 20;
 
 /// Where the middle, or any `offset` below its length, of stretch i of n equal ones lies in [0, count).

@@ -13,8 +13,8 @@ namespace hocket::sort {
 /// other.
 [[nodiscard]] std::uint64_t all_samples(std::uint64_t elements, int ranks, std::uint64_t oversampling);
 
-/// How many elements this rank draws: in proportion to what it has, so that every element counts alike. If
-/// that is all of them, each once.
+/// The number of samples that this rank draws, in proportion to its elements, so that all elements are equally likely.
+/// At most all of them, each once.
 [[nodiscard]] std::uint64_t samples_of(const Layout& source, int rank, std::uint64_t oversampling);
 
 /// Elements of this rank at random: one from each of `samples` equal stretches.
