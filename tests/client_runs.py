@@ -42,7 +42,7 @@ def installed_mpi(family: str) -> Mpi:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a program printed, and the calls that followed a schedule, by kind."""
+    """Output of a program, and the number of scheduled calls, by kind."""
 
     printed: str
     scheduled: Mapping[str, int]

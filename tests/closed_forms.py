@@ -1,4 +1,4 @@
-"""What is tested of every all-to-all in closed form."""
+"""Checks of every all-to-all in closed form."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ settings.register_profile(
 )
 settings.load_profile("seeded")
 
-# What is scheduled is not left to measurement: tests of the choice itself say so.
+# Tests do not leave the choice of candidate to measurement, except tests of the choice itself.
 os.environ.setdefault("HOCKET_CHOOSE", "off")
 
 # Programs that tests start would compile their Python modules every time.

@@ -1,4 +1,4 @@
-"""What scripts may rely on: the keys that ``hocket plan … --json`` prints at least."""
+"""Keys that scripts may rely on: ``hocket plan … --json`` prints at least these."""
 
 CONTRACT = [
     "scheduler",

@@ -23,7 +23,8 @@ def key_type(dtype: np.dtype[Any]) -> _core.KeyType:
 
 
 def special_values(dtype: np.dtype[Any]) -> list[int]:
-    """As bits: extremes; of floats both zeros, infinities and NaN of both signs with different payloads."""
+    """Special values as bits: extremes; of floats both zeros, infinities and NaN of both signs with different
+    payloads."""
     bits = 8 * dtype.itemsize
     values = [0, 1, 2**bits - 1, 2 ** (bits - 1), 2 ** (bits - 1) - 1, 2 ** (bits - 1) + 1]
     if dtype.kind == "f":

@@ -1,4 +1,5 @@
-"""What the tests of exporters share: plans, and a watcher that moves the bytes as an engine runs a file."""
+"""Common parts of the tests of exporters: plans, and a watcher that moves the bytes as an engine runs a
+file."""
 
 from __future__ import annotations
 

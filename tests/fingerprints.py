@@ -1,4 +1,4 @@
-"""What the planner makes of a set of networks, as digests; imported by a second process too."""
+"""Digests of the planner's results for a set of networks; imported by a second process too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of gossip share: plans in short form, and the check that steps keep their word."""
+"""Common parts of the tests of gossip: plans in short form, and the check that steps are right."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Outcome:
 
     @property
     def told(self) -> str:
-        """What the library says must not depend on Hocket."""
+        """Behaviour of the library, which must not depend on Hocket, as text."""
         return self.ended or " ".join(self.classes) + (f" {self.wrong} wrong" if self.wrong else "")
 
     @property
@@ -59,7 +59,7 @@ def cell_names(program: Path) -> list[str]:
 
 
 def control(cell: str) -> str:
-    """The same calls without an error."""
+    """Cell of the same calls without an error."""
     call, form, _, _, when = cell.split("/")
     return f"{call}/{form}/none/all/{when}"
 
@@ -92,7 +92,7 @@ def _of_ranks(text: str) -> tuple[str, ...]:
 
 
 def survived(cells: Iterable[str], mpi: Mpi) -> list[str]:
-    """Those that did not end the ranks without Hocket, when the bench last asked, and make sense."""
+    """Cells that make sense and did not end the ranks without Hocket in the bench's latest run."""
     lines = (line for line in RESULTS.read_text().splitlines() if not line.startswith("#"))
     lived = set()
     for row in csv.DictReader(lines):
@@ -110,8 +110,9 @@ def survived(cells: Iterable[str], mpi: Mpi) -> list[str]:
 def differences(
     native: Mapping[str, Outcome], served: Mapping[str, Outcome], forced: bool = True
 ) -> dict[str, str]:
-    """Of each cell that is not as without Hocket, or after which fewer or more calls were scheduled than without the
-    error, how. Cells that end the ranks without Hocket are left out. ``forced``: no time decides what is scheduled."""
+    """Differences by cell: outcomes that are not as without Hocket, or more or fewer scheduled calls
+    afterwards than without the error. Cells that end the ranks without Hocket are left out. ``forced``: no
+    time decides what is scheduled."""
     found = {}
     for cell, outcome in served.items():
         if native[cell].ended:

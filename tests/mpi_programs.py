@@ -56,7 +56,7 @@ def run_ranks(
 
 
 def mpiexec(mpi: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], timeout: int = 120) -> str:
-    """What the ranks printed, without Hocket's launcher and preload library."""
+    """Output of the ranks, without Hocket's launcher and preload library."""
     done = run_ranks(launch_command(mpi, ranks, [], env, argv), None, timeout)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -69,7 +69,8 @@ def _flags(mpi: str, *more: str) -> list[str]:
 
 
 def python_env(mpi: Mpi, *more: str) -> dict[str, str]:
-    """For ranks that use mpi4py; skips the test where it cannot be used. ``--sort``: they sort, too."""
+    """Environment of ranks that use mpi4py; skips the test where it cannot be used. ``--sort``: they sort,
+    too."""
     pytest.importorskip("mpi4py")
     _flags(mpi.mpiexec, *more)
     env = {"PYTHONFAULTHANDLER": "1"}
@@ -82,7 +83,7 @@ def python_env(mpi: Mpi, *more: str) -> dict[str, str]:
 
 
 def hocket(*arguments: str, env: Mapping[str, str] | None = None) -> str:
-    """What the command prints, with more variables. It may compile a runtime."""
+    """Output of the command, with more variables. It may compile a runtime."""
     done = subprocess.run(
         [sys.executable, "-m", "hocket", *arguments],
         capture_output=True,

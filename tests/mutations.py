@@ -231,7 +231,7 @@ def readers(folder: Path) -> list[Reader]:
 
 
 def complaint(problem: HocketError, folder: Path) -> str:
-    """What is wrong with a refusal; nothing if it is one clear line."""
+    """Problem of a refusal; empty if it is one clear line."""
     text = str(problem).replace(str(folder), "")
     if "\n" in text or len(text) > 1500:
         return f"not one line: {text[:200]!r}"

@@ -1,4 +1,4 @@
-"""How much memory a piece of work takes at its peak, in a process of its own."""
+"""Peak memory of a piece of work, in a process of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PEAK = (
 
 
 def growth(prepare: str, work: str) -> int:
-    """By how many KiB the peak of resident memory grows while the lines ``work`` run, after the lines ``prepare``.
+    """Growth in KiB of the peak resident memory while the lines ``work`` run, after the lines ``prepare``.
 
     ``ru_maxrss`` would count what the process that starts the new one has had.
     """

@@ -78,7 +78,7 @@ SIZES = (1, 2, 3, 5, 7, 64, 1000, 1024, 4096, 65536, 1 << 20)
 
 @dataclass
 class Case:
-    """What one line of a shell asks for."""
+    """Case that one line of a shell asks for."""
 
     seed: int
     family: str
@@ -181,7 +181,7 @@ def _asked(
 
 @dataclass
 class Outcome:
-    """What became of a case. ``wrong``: what does not agree."""
+    """Result of a case. ``wrong``: what does not agree."""
 
     case: Case
     scheduler: str = ""
@@ -233,7 +233,7 @@ def check(case: Case, folder: Path) -> Outcome:
 
 
 def _run(command: Sequence[str], outcome: Outcome) -> dict[str, Any] | None:
-    """What a command prints as JSON; exit code 1, a refusal, is an answer."""
+    """JSON output of a command; exit code 1, a refusal, is an answer."""
     done = CliRunner().invoke(cli, list(command))
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         outcome.wrong.append(f"{command[0]} fails: {done.exception!r}")

@@ -13,7 +13,7 @@ MASK = 2**64 - 1
 
 
 def checksum(data: bytes) -> int:
-    """As docs/plan-format.md has it."""
+    """Checksum as defined in docs/plan-format.md."""
     value = 0xCBF29CE484222325 ^ len(data)
     for i in range(0, len(data), 8):
         word = int.from_bytes(data[i : i + 8], "little")

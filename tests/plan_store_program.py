@@ -18,7 +18,7 @@ _PARTS = (
 
 
 def compile_command(mpicc: str) -> list[str]:
-    """What compiles it with MPICH's wrapper, but for ``-o FILE``."""
+    """Command that compiles the program with MPICH's wrapper, without ``-o FILE``."""
     native = native_dir()
     sources = [Path(__file__).parent / "runtime" / "programs" / "plan_store.cpp"]
     sources += [native / "runtime" / f"{name}.cpp" for name in _PARTS]

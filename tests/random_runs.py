@@ -99,7 +99,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the programs of a launch printed: a digest of all that was received, by seed."""
+    """Output of the programs of a launch: a digest of all that was received, by seed."""
 
     digests: dict[int, str]
     operations: int
@@ -135,7 +135,8 @@ def run_with_hocket(
     log: str | None = None,
     exports: Sequence[str] = (),
 ) -> Outcome:
-    """By ``hocket run``. ``exports`` (NAME=VALUE) change in the ranks what it has set."""
+    """Run the programs under ``hocket run``. ``exports`` (NAME=VALUE) override in the ranks what it has
+    set."""
     with tempfile.TemporaryDirectory() as directory:
         report = Path(directory) / "calls.json"
         command = hocket_command(mpi, launch, report)
@@ -151,7 +152,7 @@ def hocket_command(mpi: Mpi, launch: Launch, report: Path) -> list[str]:
 
 
 def _reported(report: Path) -> Counter[str]:
-    """What became of the calls; nothing if nobody asked or the ranks did not come to their end."""
+    """Outcomes of the calls; empty if there is no report or the ranks did not come to their end."""
     calls: Counter[str] = Counter()
     for line in json.loads(report.read_text())["lines"] if report.exists() else ():
         scheduled = line["served"] == "scheduled"
@@ -260,7 +261,7 @@ def compare(
 def shrink(
     failure: Failure, program: Path, exports: Sequence[str] = (), tries: int = 2, most_launches: int = 60
 ) -> Failure:
-    """The same failure with one program and fewer operations, if it fails alone.
+    """Shrink a failure to one program and fewer operations, if it fails alone.
 
     Leaves out halves, quarters, … of the operations as long as the rest still fails in one of ``tries``.
     """

@@ -1,4 +1,4 @@
-"""What every command answers to bad input."""
+"""Form of every command's answer to bad input."""
 
 from __future__ import annotations
 

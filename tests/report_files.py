@@ -18,7 +18,8 @@ def plan_file(path: Path, collective: str, network: str, bytes: int = 4096) -> P
 
 
 def run_report(path: Path, **said: Any) -> Path:
-    """Of a program with a scheduled call and one that the library served; ``said``: other values of the first."""
+    """Report of a program with a scheduled call and one that the library served; ``said``: other values of
+    the first."""
     first = {
         "call": "MPI_Alltoall",
         "object": "/bin/solver",
@@ -79,7 +80,7 @@ def run_report(path: Path, **said: Any) -> Path:
 
 
 def tuned(path: Path) -> Path:
-    """What runs have learned at two places."""
+    """File of timings that runs have kept at two places."""
 
     def known(place: str, call: str, size: int, winner: str) -> Evidence:
         candidates = [

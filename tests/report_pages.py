@@ -25,7 +25,7 @@ _SEEN = "document.documentElement && document.documentElement.dataset.opened !==
 
 @dataclass
 class Opened:
-    """What a browser makes of a page."""
+    """Page as a browser sees it."""
 
     errors: list[str]  # on the console, exceptions, and what the page's own policy refused
     requests: list[str]  # of the page, but for itself and data in it
@@ -168,7 +168,7 @@ class Browser:
 
 
 class Page(HTMLParser):
-    """What a page holds, without a browser: figures, headings, links and what it would load."""
+    """Content of a page, without a browser: figures, headings, links and what it would load."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What the ranks of a test program have told of its calls: who served them, and how often."""
+"""Reports of a test program's ranks on its calls: who served them, and how often."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOTHING_TO_SCHEDULE = frozenset({"few_ranks", "small", "intercommunicator"})
 
 
 class Said(str):
-    """What Hocket said in a run, and the calls that its ranks have told of."""
+    """Output of Hocket in a run, and the calls that its ranks have reported."""
 
     lines: tuple[Line, ...]
 
@@ -26,8 +26,8 @@ class Said(str):
         return said
 
     def served(self, call: str = "", ranks: int = 0) -> Counter[str]:
-        """How many calls each has served: "scheduled: switch-ring", "native: small". ``call``, ``ranks`` of the
-        communicator: only those."""
+        """Number of calls that each has served: "scheduled: switch-ring", "native: small". ``call``,
+        ``ranks`` of the communicator: only those."""
         counts: Counter[str] = Counter()
         for line in self.lines:
             if call in ("", line.call) and ranks in (0, line.communicator):
@@ -35,11 +35,11 @@ class Said(str):
         return counts
 
     def scheduled(self, call: str = "", ranks: int = 0) -> int:
-        """How many calls were scheduled."""
+        """Number of scheduled calls."""
         return sum(n for who, n in self.served(call, ranks).items() if who.startswith("scheduled"))
 
     def by_bundles(self, ranks: int = 0) -> int:
-        """How many calls have gone by bundles."""
+        """Number of calls served by two-level messages."""
         return sum(n for who, n in self.served(ranks=ranks).items() if who.startswith("scheduled: bundles"))
 
 

@@ -1,4 +1,4 @@
-"""What tests in the lab's Slurm share: whether it can be, and a program that checks its bytes."""
+"""Common parts of tests in the lab's Slurm: whether it is available, and a program that checks its bytes."""
 
 from __future__ import annotations
 

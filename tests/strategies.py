@@ -206,7 +206,7 @@ def random_tree(
 
 
 def shuffled(rng: Random, plan: NetworkPlan) -> NetworkPlan:
-    """The same network with nodes and links in another order, and links turned round at random."""
+    """Copy of the network with nodes and links in another order, and links turned round at random."""
     order = list(range(len(plan.names)))
     rng.shuffle(order)
     place = {node: i for i, node in enumerate(order)}

@@ -37,6 +37,6 @@ def tapered_tree(shape: tuple[int, ...], taper: float) -> tuple[_core.Network, T
 
 
 def closed_bound(hosts: int, trunks: Trunks) -> float:
-    """As messages one after the other at a host's speed: what a host sends, and what crosses a trunk over the
-    trunk's width."""
+    """Bound in messages one after the other at a host's rate: those that a host sends, and those that cross
+    an inter-switch link over the link's width."""
     return max([hosts - 1.0, *(below * (hosts - below) / width for below, width in trunks)])

@@ -56,8 +56,8 @@ class Place:
 
 @cache
 def scheduling_variables(network: str, mpiexec: str, placement: str = "order") -> dict[str, str]:
-    """As job scripts take them. With ``hocket run``, Python would run before one of the candidates only, and what ran
-    before a job has its share in how ranks that outnumber cores are served."""
+    """Environment variables as job scripts set them. Under ``hocket run``, Python would run before only one
+    of the candidates, and programs before a job affect the scheduling of ranks that outnumber cores."""
     command = [*HOCKET, "env", "--network", network, "--mpi", mpiexec, "--placement", placement]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     words = [shlex.split(line) for line in said.splitlines() if line.startswith("export ")]
@@ -71,7 +71,7 @@ def ranks_of(network: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What runs in a cell."""
+    """Job that runs in a cell."""
 
     place: Place
     mpi: Mpi

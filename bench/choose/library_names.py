@@ -1,4 +1,4 @@
-"""What the core's library calls are called by SimGrid and by MPI libraries."""
+"""Names that SimGrid and MPI libraries give to the core's library calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What switching Hocket on costs or gains: total times of a number of calls, learning included.
+"""Measures the cost or gain of switching Hocket on: total times of a number of calls, learning included.
 
     python bench/choose/overhead.py --mpi mpich [--place shared] [--place NETWORK/OPTION=VALUE/…]
         [--cell alltoall:65536] [--calls 200] [--pairs 5] [--seconds 20]
@@ -55,7 +55,7 @@ def run(job: Job, calls: int, kept: Path | None, timeout: float, choose: str = "
 
 
 def measure(job: Job, cell: Row, arguments: argparse.Namespace) -> Row:
-    """Of each pair: seconds of the native job and of the others."""
+    """Measure the pairs of a cell: seconds of the native job and of the others."""
     calls = arguments.calls
     if calls > LEAST_CALLS:
         per_call = run(job, PROBE_CALLS, None, arguments.timeout) / PROBE_CALLS
@@ -69,7 +69,7 @@ def measure(job: Job, cell: Row, arguments: argparse.Namespace) -> Row:
             break
         with tempfile.TemporaryDirectory(prefix="hocket-bench-") as directory:
             for candidate in alternating(candidates, pair):
-                # What is known is kept by the run before; in backward turns that is made first, untimed.
+                # Kept timings come from the run before; in backward turns that run is made first, untimed.
                 kept = None if candidate in ("native", "control") else Path(directory) / candidate
                 if candidate == "again":
                     run(job, calls, kept, arguments.timeout)
@@ -79,7 +79,7 @@ def measure(job: Job, cell: Row, arguments: argparse.Namespace) -> Row:
 
 
 def ratios(row: Row, candidate: str) -> list[float]:
-    """By pairs."""
+    """Ratio to native of each pair."""
     took = values(row.get(candidate))
     return [one / native for one, native in zip(took, values(row["native"]), strict=True)] if took else []
 

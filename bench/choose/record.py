@@ -1,4 +1,5 @@
-"""What every candidate's calls cost, call by call, in real jobs: the records that replay.py judges policies by.
+"""Records the cost of every candidate's calls, call by call, in real jobs; replay.py judges policies by these
+records.
 
     python bench/choose/record.py --mpi mpich --place shared --place NETWORK/OPTION=VALUE/… --cell alltoall:32768 …
 

@@ -39,7 +39,7 @@ Kept = dict[int, float]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What ranks know of a call before they meet."""
+    """Properties of a call that ranks know before they communicate."""
 
     ranks: int
     wire_seconds: float  # that a host's link needs for what one rank sends
@@ -58,7 +58,7 @@ class Cell:
 
 
 class Policy(Protocol):
-    """Who serves the next call, and what is learned of it."""
+    """Policy that selects the candidate of the next call, and learns from its time."""
 
     def next(self) -> tuple[int, float, bool]:
         """Candidate, seconds after which the call gives up its order, whether its cost is agreed on."""

@@ -1,4 +1,4 @@
-"""What a job takes whose network file says wrongly how fast hosts are, beside the right file and no Hocket.
+"""Measures jobs whose network file states wrong host rates, beside the right file and no Hocket.
 
     python bench/choose/wrong_rates.py --mpi mpich --said 1Mbit --said 10Gbit [--calls 30] [--jobs 3]
 

@@ -1,4 +1,4 @@
-"""What the kernels of sorting and permuting cost per element, beside numpy on the same data.
+"""Measures the cost per element of the kernels of sorting and permuting, beside numpy on the same data.
 
     python bench/elements/kernels.py [--elements 100000000] [--runs 5]
 

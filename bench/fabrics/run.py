@@ -3,7 +3,8 @@
     python bench/fabrics/run.py [--most-hosts 512] [--engine minhop …]
 
 Run by `make bench NAME=fabrics`; writes bench/results/fabrics.{csv,md}. Fabrics are simulated by ibsim and routed by
-opensm, read from ibnetdiscover and dump_fts; times are those of phases one after the other, without latencies and startups.
+opensm, read from ibnetdiscover and dump_fts; times are those of phases one after the other, without latencies and
+per-message costs.
 """
 
 from __future__ import annotations

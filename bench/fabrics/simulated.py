@@ -43,7 +43,7 @@ class Fabric:
     default_speed: str = "4xHDR"  # the fastest that ibsim 0.10 knows
 
     def text(self) -> str:
-        """What ``ibsim`` reads: every cable at both of its ends."""
+        """Input of ``ibsim``: every cable at both of its ends."""
         ports: dict[str, list[tuple[str, int, str]]] = {name: [] for name in (*self.hosts, *self.switches)}
         for a, b in self.cables:
             speed = self.speeds.get((a, b), self.default_speed)
@@ -130,8 +130,8 @@ def asked(environment: dict[str, str], command: Sequence[str], limit: float) -> 
 
 
 def recorded(fabric: Fabric, engine: str, options: Sequence[str] = (), limit: float = 120) -> tuple[str, str]:
-    """What ``ibnetdiscover`` and ``dump_fts`` print after ``opensm`` has routed by ``engine``. ``limit``: seconds of
-    each tool; ``options`` are opensm's."""
+    """Output of ``ibnetdiscover`` and ``dump_fts`` after ``opensm`` has routed by ``engine``. ``limit``:
+    seconds of each tool; ``options`` are opensm's."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         with running(fabric, folder) as environment:

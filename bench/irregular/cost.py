@@ -1,4 +1,4 @@
-"""What scheduling an irregular exchange costs, and what it gets: phases, splits, time over the bound.
+"""Measures scheduling of irregular exchanges: CPU time, phases, splits, time over the bound.
 
 Run by `make bench NAME=irregular-cost`; writes bench/results/irregular-cost.{csv,md}. CPU time of the scheduler
 alone, including the schedule that it returns; the demand is there before.

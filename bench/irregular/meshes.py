@@ -136,7 +136,7 @@ def airfoil(points: int, digits: str = "0012", tolerance: float = 0.01) -> Mesh:
 
 
 def partition(mesh: Mesh, parts: int) -> Ints:
-    """Who owns each point: METIS, about equal numbers of points, few cut edges."""
+    """Part of each point, by METIS: about equal numbers of points, few cut edges."""
     import pymetis
 
     if parts == 1:
@@ -197,7 +197,7 @@ def draw(path: Path, mesh: Mesh, owner: Ints) -> None:
 
 
 def summary(matrix: NDArray[np.int64]) -> str:
-    """How uneven the traffic is: least, median, largest number of partners and bytes."""
+    """Imbalance of the traffic, as text: least, median, largest number of partners and bytes."""
 
     def spread(values: NDArray[np.int64]) -> str:
         return f"{values.min():,} / {np.median(values):,.0f} / {values.max():,}"

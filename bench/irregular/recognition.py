@@ -1,4 +1,4 @@
-"""What recognising a repeated MPI_Alltoallv adds to a call, in 8-byte allreduces.
+"""Measures the time that recognising a repeated MPI_Alltoallv adds to a call, in 8-byte allreduces.
 
     python bench/irregular/recognition.py [--mpi mpich --mpi PATH/mpirun] [--bytes 1024] [--rounds 100]
 

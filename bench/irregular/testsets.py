@@ -20,7 +20,7 @@ SIZES: Final = ("uniform", "non-uniform", "log-uniform")
 
 
 def pattern(ranks: int, density: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Who sends to whom: exactly `density` entries in every row and column, none on the diagonal.
+    """Random pattern of messages: exactly `density` entries in every row and column, none on the diagonal.
 
     A circulant matrix, rows and columns put into the same random order, then mixed by swaps that keep
     every row and column sum: (a, b), (c, d) become (a, d), (c, b).

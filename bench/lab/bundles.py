@@ -42,7 +42,7 @@ CASES = (
     ("Alltoallv, all pairs", "alltoallv", "cyclic", ("16:3:20",), ""),
     ("Alltoallv, 10 % of pairs", "alltoallvsparse", "block", ("8:3:20", "1024:3:5"), ""),
 )
-# Of SIZE, on average over all pairs.
+# Mean message size as a share of SIZE, over all pairs.
 IRREGULAR = {"Alltoallv, all pairs": 0.5, "Alltoallv, 10 % of pairs": 0.1}
 
 

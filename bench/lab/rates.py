@@ -1,4 +1,5 @@
-"""Whether the wires or the machine's processors limit a lab: a collective at several rates (needs root).
+"""Tells whether the links or the machine's processors limit a lab: a collective at several rates (needs
+root).
 
     python bench/lab/rates.py [--collective all-reduce:1048576] [--rates 2 10 50] [--mpi mpich] [--jobs 1] [--native]
 
@@ -50,7 +51,7 @@ class Busy:
             self._samples.append(psutil.cpu_percent() / 100)
 
     def share(self) -> float:
-        """Of the last two thirds, when all ranks have started."""
+        """Median share of busy processors in the last two thirds, when all ranks have started."""
         return statistics.median(self._samples[len(self._samples) // 3 :] or [0.0])
 
 

@@ -32,7 +32,7 @@ from results_file import ROOT, Row, alternating, begin, cells, grouped, provenan
 NETWORKS = ROOT / "examples/networks"
 TOPOLOGIES = {"b": NETWORKS / "paper-b.toml", "c": NETWORKS / "paper-c.toml"}
 PROGRAM = Path(__file__).with_name("collective_times.c")
-# What a call of equal messages asks for.
+# Collectives that calls of equal messages use.
 CALLS = {name: name for name, entry in COLLECTIVES.items() if not entry.by_matrix} | {"gatherv": GATHER}
 SETTINGS = ("pattern", "rate", "buffer", "cc", "flow", "env", "together", "repetitions")
 
@@ -107,7 +107,7 @@ def bound(network: _core.Network, collective: str, size: int, rate: float) -> fl
 
 
 def settings_of(arguments: argparse.Namespace) -> Row:
-    """Those that are the same for all rows and tell how the lab was set up."""
+    """Settings that are the same for all rows and describe the lab."""
     return {name: value for name, value in vars(arguments).items() if name in SETTINGS}
 
 

@@ -40,7 +40,7 @@ ASK = (
 def commands(
     lab: Lab, mpi: Mpi, network: NetworkDescription, program: list[str]
 ) -> dict[tuple[str, str], str]:
-    """Of each launcher and candidate: what a shell runs."""
+    """Shell command of each launcher and candidate."""
     hosts = [(host.name, host.ranks) for host in lab.state.hosts]
     srun = shlex.join(
         [

@@ -34,7 +34,7 @@ from results_file import Results, Row, alternating, begin, cells, grouped, sprea
 
 
 def environment(candidate: str, mpi: Mpi, network: _core.Network) -> dict[str, str]:
-    """What makes the ranks behave as the candidate says."""
+    """Environment that makes the ranks use the candidate."""
     if candidate == "native":
         return {}
     name, _, flow = candidate.partition("/")
@@ -93,7 +93,7 @@ def measure(mpi: Mpi, arguments: argparse.Namespace, work: Path, results: Result
 
 
 def rows_of(output: str, files: dict[str, str], bounds: dict[str, float]) -> Iterator[Row]:
-    """What one job printed: a row per repetition."""
+    """Rows of one job's output, one per repetition."""
     uses: Counter[str] = Counter()
     for words in map(str.split, output.splitlines()):
         if len(words) == 2 and words[0] in files:

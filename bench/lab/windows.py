@@ -1,4 +1,4 @@
-"""How many messages of a rank may be under way in an all-gather (needs root).
+"""Compares the number of messages in flight per rank in an all-gather (needs root).
 
     python bench/lab/windows.py [--mpi mpich --mpi PATH/mpirun] [--windows 2 3 8] [--rounds 2]
 

@@ -1,4 +1,4 @@
-"""How fast partial results are combined, beside a copy and beside MPI_Reduce_local.
+"""Measures the speed of combining partial results, beside a copy and beside MPI_Reduce_local.
 
     python bench/memory/combine.py [--mpi mpich] [--bytes 134217728] [--rounds 5]
 

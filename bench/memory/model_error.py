@@ -27,7 +27,7 @@ LEAST_SHARE = 0.02  # of its sort, for a step to count
 
 
 def predicted(profile: _core.memory.Profile, row: dict[str, Any], ranks: int) -> dict[str, float]:
-    """Of the steps."""
+    """Predicted seconds of each step."""
     if row["what"] == "sort":  # by the sort itself, which knows its digits
         return dict(row["predicted"])
     shape = _core.memory.PermuteShape(row["width"], row["elements"], ranks, ranks)

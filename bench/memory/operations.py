@@ -1,4 +1,4 @@
-"""What every rank runs for model_error.py: operations on distributed elements, timed. Rank 0 prints JSON."""
+"""Times operations on distributed elements on every rank, for model_error.py. Rank 0 prints JSON."""
 
 from __future__ import annotations
 

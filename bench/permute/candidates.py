@@ -1,4 +1,4 @@
-"""What a random permutation takes, by each candidate in turn; to be started with mpiexec.
+"""Times a random permutation by each candidate in turn; to be started with mpiexec.
 
     mpiexec -n 2 python bench/permute/candidates.py MEGABYTES ROUNDS CANDIDATE...
 
@@ -31,7 +31,7 @@ Candidate = Callable[[Array, Array, Array, Array], None]
 
 
 def by_alltoallv(data: Array, destinations: Array, indices: Array, out: Array) -> None:
-    """What a careful user of mpi4py and numpy writes, for parts of equal size."""
+    """Permute as a careful user of mpi4py and numpy does, for parts of equal size."""
     each = len(out)
     if RANKS == 2:
         upper = destinations >= each

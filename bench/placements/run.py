@@ -1,4 +1,4 @@
-"""What the library's orders and Hocket's cost on the hosts of 100 real jobs, by the wires alone.
+"""Compares the library's orders with Hocket's on the hosts of 100 real jobs, by link rates alone.
 
     python bench/placements/run.py
 
@@ -34,7 +34,7 @@ from results_file import Row, begin, grouped, provenance, table
 JOBS: Final = Path(__file__).with_name("jobs.csv")
 RATE: Final = 12.5e9  # bytes/s of a host's link; ratios do not depend on it
 BYTES: Final = 1 << 20
-# What the links below a switch carry over what its uplinks carry, of leaves and of cells: the job's share of them.
+# Downlink-to-uplink bandwidth ratio of leaves and of cells, for the job's share of them.
 NETWORKS: Final = {"leaves full, cells 2:1": (1.0, 2.0), "leaves 2:1, cells 2:1": (2.0, 2.0)}
 COLLECTIVES: Final = ("all-gather", "all-to-all", "all-reduce")
 RANKS: Final = (1, 4, 32)  # of a host
@@ -89,7 +89,8 @@ def network_of(job: Job, shares: tuple[float, float]) -> _core.Network:
 
 
 class Steps:
-    """What steps of a library take, whose ranks lie on the hosts block by block or in turns. Within a host: nothing."""
+    """Time of a library's steps. Ranks lie on the hosts block by block or in turns; messages within a host
+    take no time."""
 
     def __init__(self, job: Job, shares: tuple[float, float], ranks: int, cyclic: bool) -> None:
         self.ranks = job.hosts * ranks

@@ -42,7 +42,7 @@ CLUSTERS = {
 
 
 def tori(most: int) -> Iterator[str]:
-    """Of two and three dimensions, sides in ascending order."""
+    """Tori of two and three dimensions, sides in ascending order."""
     for a in range(2, math.isqrt(most) + 1):
         for b in range(a, most // a + 1):
             yield f"torus:{a}x{b}"

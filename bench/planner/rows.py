@@ -99,7 +99,7 @@ def measure(case: str) -> dict[str, Any]:
     measured = [measure_row(case, network, rank) for rank in (0, network.ranks // 3, network.ranks - 1)]
     return {
         "ranks": network.ranks,
-        # Of a block each, at a host's rate.
+        # Bound in times of one block at a host's rate.
         "bound_phases": round(_core.lower_bounds(network, demand).seconds * network.host_rate / BYTES),
         **max(measured, key=lambda of: of["cpu_seconds"]),
         "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,

@@ -51,7 +51,7 @@ def run_launch(mpi: Mpi, program: Path, launch: Launch, exports: list[str], shri
 
 
 def calls_of(rows: list[Row]) -> list[tuple[str, str, str]]:
-    """What became of the calls: call, scheduled, served by the MPI library."""
+    """Outcomes of the calls: call, number scheduled, numbers served by the MPI library."""
     calls: dict[str, Counter[str]] = {}
     for row in rows:
         for what, count in pairs(row["calls"]).items():

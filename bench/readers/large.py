@@ -1,4 +1,4 @@
-"""What large network files take to read: processor and elapsed seconds of ``hocket network show FILE``.
+"""Measures reading of large network files: processor and elapsed seconds of ``hocket network show FILE``.
 
     python bench/readers/large.py [--hosts 50000] [--repeat 3] [--label after]
 

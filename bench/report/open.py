@@ -1,4 +1,5 @@
-"""How long pages of `hocket report` take to be made, and to show their first figure in headless Chromium.
+"""Measures how long pages of `hocket report` take to be made, and to show their first figure in headless
+Chromium.
 
     python bench/report/open.py [--runs 5]
 
@@ -25,7 +26,7 @@ from report_pages import CHROMIUM, Browser
 from results_file import Row, begin, cells, grouped, provenance, spread
 
 TARGET_SECONDS: Final = 2.0
-# What the page is about: a collective that is planned first, or nothing: the network alone.
+# Content of each page: a collective that is planned first, or nothing: the network alone.
 PAGES: Final = (
     ("tree:8x8", "all-to-all"),
     ("torus:4x4x4", "all-to-all"),

@@ -28,7 +28,7 @@ AS_THE_LIBRARY: Final = dict.fromkeys(GIVE_WAY, "auto")
 
 
 def seconds_of(mpi: Mpi, program: Path, ranks: int, doubles: int, env: dict[str, str]) -> dict[str, float]:
-    """By call, of one run."""
+    """Seconds of one run, by call."""
     lines = run_job(mpi, ranks, env, [program, doubles, ROUNDS], timeout=300).stdout.splitlines()
     return {name: float(seconds) for name, seconds in map(str.split, lines)}
 

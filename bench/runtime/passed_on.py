@@ -1,4 +1,4 @@
-"""What Hocket costs where it does not help: calls that are passed on, and programs that never need it.
+"""Measures Hocket's cost where it does not help: calls that are passed on, and programs that never need it.
 
     python bench/runtime/passed_on.py [--mpi mpich --mpi PATH/mpirun] [--pairs 25]
 

@@ -28,7 +28,8 @@ PROGRAM: Final = ROOT / "tests" / "runtime" / "programs" / "two_levels.c"
 HOSTS, RANKS = range(2, 10), range(1, 6)
 SUMS: Final = ("MPI_Allreduce", "MPI_Reduce_scatter_block", "MPI_Reduce_scatter", "MPI_Reduce")
 CALLS: Final = (*SUMS, "MPI_Allgather", "MPI_Allgatherv", "MPI_Alltoall", "MPI_Bcast")
-# By default sums of floating-point numbers are not timed, others may be left to the library: those are counted.
+# Calls of each way. By default sums of floating-point numbers are not timed; others may be left to the
+# library, and those are counted.
 WAYS: Final = {
     "forced": ({"HOCKET_CANDIDATE": "bundle-1"}, CALLS),
     "default": ({"HOCKET_CHOOSE": "learn", "HOCKET_MIN_GATHER_BYTES": "1"}, (*SUMS, "MPI_Bcast")),

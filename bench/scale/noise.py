@@ -1,4 +1,5 @@
-"""What delays of ranks cost an all-to-all that runs by tokens: single delays, and Poisson noise.
+"""Computes the effect of delayed ranks on an all-to-all that runs by tokens: single delays, and Poisson
+noise.
 
 Run by `make bench NAME=noise`; writes bench/results/noise.{csv,md} and docs/pictures/noise.png. Everything is computed,
 the same on every machine.
@@ -57,7 +58,7 @@ class Exchange:
         return _core.FormSimulation(self.rows, self.bytes, window, latency=LATENCY, runs=list(runs))
 
     def times(self, window: int, ways: Sequence[_core.Away]) -> list[float]:
-        """Of the whole: with nobody away, then in each of these ways."""
+        """Time of the whole exchange: without a delay, then with each of these delays."""
         runs = self.runs(window, self.never(), *ways)
         runs.advance()
         return [runs.seconds(run) for run in range(1 + len(ways))]
@@ -88,7 +89,7 @@ class Exchange:
 
 @dataclass
 class Wave:
-    """How far behind ranks are with their last messages, after one of them was away for a while."""
+    """Lateness of ranks' last messages, after one of the ranks was delayed for a while."""
 
     delay: float
     reached: NDArray[np.bool_]  # ever late, by a tenth of the delay
@@ -235,7 +236,7 @@ def _forms(rows: Sequence[Row]) -> str:
 
 
 def picture(path: Path, ranks: int = 160, delay: float = 16.0) -> None:
-    """Who is behind, by how much, after one rank was away."""
+    """Draw which ranks are late, and by how much, after one rank was delayed."""
     import matplotlib
 
     matplotlib.use("Agg")

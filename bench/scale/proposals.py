@@ -1,4 +1,5 @@
-"""What it takes ranks to agree on the phases of an irregular exchange among themselves, without a common matrix.
+"""Computes the cost of ranks agreeing on the phases of an irregular exchange among themselves, without a
+common matrix.
 
 Run by `make bench NAME=proposals`; writes bench/results/proposals.{csv,md}. Everything is computed, the same on every
 machine; times are those of the built-in profiles of networks.
@@ -45,8 +46,8 @@ def busiest(demand: _core.Demand) -> int:
 
 
 def seconds(found: _core.Proposals, ranks: int, profile: _core.CostProfile) -> float:
-    """As if the busiest rank took part in every proposal one after the other, and each round summed up over a tree and
-    back. For each proposal a rank sends one message and receives one."""
+    """Time of the agreement, if the busiest rank takes part in all proposals one after the other, and each
+    round is summed up over a tree and back. For each proposal a rank sends one message and receives one."""
     message = profile.send + profile.receive
     depth = math.ceil(math.log2(ranks))
     a_round = 2 * profile.latency + 2 * depth * (message + profile.latency)

@@ -1,4 +1,5 @@
-"""What exchange.c reads: per rank its sends, the tokens they wait for, and those its receives release."""
+"""Writes the input of exchange.c: per rank its sends, the tokens they wait for, and those its receives
+release."""
 
 from __future__ import annotations
 

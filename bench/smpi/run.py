@@ -62,7 +62,7 @@ def ours(referee: Referee, network: _core.Network, name: str, size: int, latency
     demand = _core.Demand(network.ranks, size)
     schedule = _core.find_scheduler("tree").make(network, demand)
     bound = _core.lower_bounds(network, demand).seconds
-    # What SMPI does: no processor time, TCP's round-trip unfairness, barriers as measured there.
+    # SMPI's own costs: no processor time, TCP's round-trip unfairness, barriers as measured there.
     parameters = _core.ModelParameters(barrier=referee.barrier(), latency_weighted=True)
     results = []
     for flow in FLOWS:

@@ -79,7 +79,7 @@ class Result:
 
 
 def early_bytes(network: _core.Network) -> int:
-    """What a wire carries while a message's head and then its token travel a route of mean latency."""
+    """Bytes that a link carries while a message's head and then its token travel a route of mean latency."""
     lengths = [
         sum(network.latency(c) for c in network.route(0, dst)) for dst in range(1, network.ranks)
     ]  # a torus looks the same from everywhere

@@ -1,4 +1,4 @@
-"""What ranks do that run random cases: they divide themselves into groups, anew after some cases.
+"""Runs random cases on ranks, which divide themselves into groups, anew after some cases.
 
     mpiexec -n 9 python bench/sort/case_ranks.py --seed 1 --first 0 --count 1000 [--log FILE]
     mpiexec -n 5 python bench/sort/case_ranks.py --seed 1 --only 123
@@ -33,7 +33,7 @@ def draw(seed: int, number: int, ranks: int) -> SortCase | MovingCase:
 
 
 def run_case(comm: MPI.Comm, seed: int, number: int) -> dict[str, str]:
-    """What the case was about. Ends all ranks if it is wrong on this one."""
+    """Run a case and return its labels. Ends all ranks if the result on this one is wrong."""
     case = None
     try:
         case = draw(seed, number, comm.Get_size())
@@ -63,7 +63,7 @@ def groups(rng: np.random.Generator, ranks: int) -> list[int]:
 
 
 def rounds(seed: int, first: int, count: int, ranks: int) -> Iterator[list[tuple[int, range]]]:
-    """Of each rank: its group, and the numbers of the group's cases."""
+    """Group of each rank, and the numbers of the group's cases."""
     rng = np.random.default_rng([seed, first, ranks, 2**32])
     end = first + count
     while first < end:

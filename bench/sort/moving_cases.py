@@ -114,7 +114,7 @@ def _cut(rng: Generator, count: int) -> list[int]:
 
 
 def _draw_elements(rng: Generator, shape: tuple[int, ...]) -> Array:
-    """Of 1 to 40 bytes; rows of a matrix only where the elements are one-dimensional."""
+    """Draw elements of 1 to 40 bytes; rows of a matrix only where the elements are one-dimensional."""
     width = int(rng.choice([1, 2, 4, 8, 16, int(rng.integers(1, 41))]))
     raw = rng.integers(0, 256, (*shape, width), dtype=np.uint8)
     if width in (2, 4, 8):

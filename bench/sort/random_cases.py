@@ -122,7 +122,7 @@ def draw_size(rng: Generator, ranks: int) -> int:
 
 
 def draw_counts(rng: Generator, n: int, ranks: int) -> list[int]:
-    """How many elements each rank has: even, uneven, some with nothing, or one with all."""
+    """Draw the number of elements of each rank: even, uneven, some with nothing, or one with all."""
     which = rng.integers(4)
     if which == 0:
         return [n * (rank + 1) // ranks - n * rank // ranks for rank in range(ranks)]
@@ -227,7 +227,7 @@ def draw_payload(rng: Generator, kind: str, n: int) -> Array | None:
 
 
 def apart(array: Array) -> Array:
-    """The same elements, others between them."""
+    """Copy of the elements as a view with a stride of two."""
     spread = np.zeros((len(array), 2, *array.shape[1:]), array.dtype)
     spread[:, 0] = array
     return spread[:, 0]
@@ -244,7 +244,7 @@ def difference(what: str, got: Array, expected: Array) -> str:
 
 
 def gather_counts(comm: MPI.Comm, own: int) -> list[int]:
-    """Of all ranks; sleeps while it waits."""
+    """Gather the counts of all ranks; sleeps while it waits."""
     counts = np.empty(comm.Get_size(), np.int64)
     wait(comm.Iallgather(np.array([own], np.int64), counts))
     return [int(count) for count in counts]

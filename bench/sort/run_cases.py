@@ -70,7 +70,7 @@ def run_job(mpi: Mpi, seed: int, first: int, count: int, shared: int) -> Row:
 
 
 def summary(heading: Row, rows: list[Row]) -> list[str]:
-    """How many cases there were of what."""
+    """Summary of the numbers of cases by label."""
     counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     for row in rows:
         for label in (column for column in row if column not in OF_JOB):

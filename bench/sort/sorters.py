@@ -1,4 +1,4 @@
-"""What sorting takes, by each candidate in turn; to be started with mpiexec.
+"""Times sorting by each candidate in turn; to be started with mpiexec.
 
     mpiexec -n 2 python bench/sort/sorters.py ELEMENTS ROUNDS SORTER:DISTRIBUTION...
 
@@ -45,7 +45,7 @@ def draw(distribution: str, total: int) -> Array:
 
 
 def by_gathering(keys: Array) -> Array:
-    """What a user of mpi4py and numpy writes who has memory enough on one rank."""
+    """Sort on one rank that has enough memory, as a user of mpi4py and numpy does."""
     counts = COMM.gather(len(keys))
     if RANK > 0:
         COMM.Gatherv(keys, None)
@@ -94,7 +94,7 @@ def check(keys: Array, result: Array) -> None:
 
 
 def steps_of(reports: list[Sorted]) -> dict[str, list[float]]:
-    """Of each step the median of measured seconds of the slowest rank, and what the model says."""
+    """Seconds of each step: median of the slowest rank's measured times, and the model's prediction."""
     steps = {}
     for i, step in enumerate(reports[0].steps):
         seconds = [COMM.allreduce(report.steps[i].seconds, MPI.MAX) for report in reports]

@@ -28,7 +28,7 @@ LIMIT: Final = 300  # seconds, of one job
 def measure(
     mpi: Mpi, part: str, ranks: int, elements: float, rounds: int, candidates: list[str]
 ) -> list[Row]:
-    """Of each candidate one row of its rounds, and one of each of its steps."""
+    """Measure each candidate: one row of its rounds, and one of each of its steps."""
     command = [sys.executable, SORTERS, elements, rounds, *candidates]
     done = run_job(mpi, ranks, {}, command, LIMIT)
     rows: list[Row] = []

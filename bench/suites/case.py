@@ -18,12 +18,12 @@ from hocket.launch.mpi import Mpi, launch_command
 _PATIENT = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"}
 
 
-# How Python's unittest sums up: every rank does so.
+# Summary lines of Python's unittest, which every rank prints.
 _SUMMARY = re.compile(r"^((?:FAIL|ERROR): .*|Ran \d+ tests?|OK(?: \(.*\))?|FAILED \(.*\))", re.MULTILINE)
 
 
 class Passes(Enum):
-    """What a suite asks of a program that has passed."""
+    """Criterion of a suite for a program that has passed."""
 
     SAYS_NO_ERRORS = "prints No Errors and nothing else, and exits with 0"
     STATUS = "exits with 0"

@@ -76,7 +76,7 @@ def build(work: Path, source: Path, mpi: Mpi, rooms: Sequence[str], jobs: int) -
 
 
 def cases(source: Path, built: Path, rooms: Sequence[str]) -> tuple[list[Case], list[str]]:
-    """What the lists of these rooms name and, beside it, what could not be built.
+    """Programs that the lists of these rooms name and, beside them, those that could not be built.
 
     Configuring makes some of the lists; the others stay with the sources.
     """

@@ -149,7 +149,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def cases_of(suite: str, mpi: Mpi, work: Path, rooms: list[str], jobs: int) -> tuple[list[Case], int]:
-    """What can be run, and how many programs cannot be built."""
+    """Cases that can be run, and the number of programs that cannot be built."""
     if suite == mpi4py_suite.NAME:
         return mpi4py_suite.cases(mpi4py_suite.fetch(work), mpi), 0
     source = mpich_suite.fetch(work)

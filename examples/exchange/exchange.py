@@ -11,7 +11,7 @@ import hocket
 comm = MPI.COMM_WORLD
 rank, ranks = comm.Get_rank(), comm.Get_size()
 
-# What goes out: to each target an array; the farther, the shorter.
+# Outgoing arrays by target; the farther, the shorter.
 out = {(rank + hop) % ranks: np.full(6000 // hop, rank, np.float64) for hop in range(1, min(ranks, 4))}
 
 with hocket.Exchange(comm, {target: array.nbytes for target, array in out.items()}) as exchange:

@@ -52,7 +52,7 @@ def _by_fluid(y: np.ndarray) -> np.ndarray:
 
 
 def gas_at(area: np.ndarray, values: np.ndarray) -> Gas:
-    """Of cells of these areas with these values (cells, values)."""
+    """State of the gas in cells of these areas with these values (cells, values)."""
     scaled = _by_fluid(values) * (UNIT / area)[:, None, None]
     mass, x, y, energy = np.moveaxis(scaled, -1, 0)
     return Gas(mass, x, y, energy, (GAMMA - 1) * (energy - 0.5 * (x * x + y * y) / mass))
@@ -61,7 +61,7 @@ def gas_at(area: np.ndarray, values: np.ndarray) -> Gas:
 def flux(
     normals: np.ndarray, area1: np.ndarray, area2: np.ndarray, old1: np.ndarray, old2: np.ndarray, step: float
 ) -> np.ndarray:
-    """What flows within a step from the second ends of edges to the first: (edges, values)."""
+    """Flow within a step from the second ends of edges to the first: (edges, values)."""
     nx, ny = normals[:, :1], normals[:, 1:]
     length = np.sqrt(nx * nx + ny * ny)
     a, b = gas_at(area1, old1), gas_at(area2, old2)

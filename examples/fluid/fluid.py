@@ -31,7 +31,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def fail(message: str) -> NoReturn:
-    """For what all ranks find alike."""
+    """End with an error that all ranks find alike."""
     if MPI.COMM_WORLD.rank == 0:
         print(f"fluid: {message}", file=sys.stderr)
     sys.exit(USAGE)
@@ -107,7 +107,7 @@ def calculate(mesh: Mesh, share: halo.Halo, chosen: argparse.Namespace, comm: MP
 
 
 def describe(share: halo.Halo, values: int, comm: MPI.Intracomm) -> None:
-    """What an exchange looks like."""
+    """Print the number and sizes of an exchange's messages."""
     all_fetches = comm.gather(share.fetches)
     if all_fetches is not None:
         sizes = np.array(all_fetches, dtype=np.int64) * values * 8

@@ -14,7 +14,7 @@ LARGEST = 1000.0  # total area: what is summed in fixed point fits into 63 bits
 
 
 class MeshError(Exception):
-    """What is wrong with a mesh file."""
+    """A mesh file is wrong."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Mesh:
     owner: np.ndarray
 
     def near_and_far(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of each edge the end whose owner works on it (by the rule in mesh.h), and the other."""
+        """End of each edge whose owner works on it (by the rule in mesh.h), and the other end."""
         second = self.ends.sum(axis=1, dtype=np.int64) % 2
         rows = np.arange(len(self.ends))
         return self.ends[rows, second], self.ends[rows, 1 - second]
@@ -78,7 +78,7 @@ def read_mesh(path: Path) -> Mesh:
 
 
 def check(mesh: Mesh) -> None:
-    """What the programs rely on."""
+    """Check what the programs rely on. Raises MeshError."""
     if not all(np.isfinite(floats).all() for floats in (mesh.xy, mesh.area, mesh.wall, mesh.normals)):
         raise MeshError("a coordinate, area or normal is not a finite number")
     if not (mesh.area > 0).all():

@@ -56,7 +56,7 @@ class TimePerByte:
 
 @dataclass(frozen=True)
 class Regions:
-    """Who wins in the plane of side and r = t_s / (L·t_l)."""
+    """Fastest algorithm in the plane of side and r = t_s / (L·t_l)."""
 
     network: str  # "rings", "square tori"
     sides: Sequence[int]
@@ -263,7 +263,7 @@ def _middle(inside: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> tuple[fl
 
 
 def _run(cells: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> int:
-    """How many cells from the first on are inside."""
+    """Number of true cells before the first false one."""
     return int(np.logical_and.accumulate(cells).sum())
 
 

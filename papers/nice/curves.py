@@ -76,7 +76,7 @@ CASES: Final = (
 
 
 def cases_at_hand() -> tuple[Case, ...]:
-    """Those for which there is what they need."""
+    """Cases whose requirements are installed."""
     try:
         import meshpy  # noqa: F401
         import pymetis  # noqa: F401

@@ -114,7 +114,7 @@ class Machine:
         return _core.simulate(network, schedule, loosely_synchronous(schedule), "token", costs)
 
     def asynchronous(self, schedule: _core.Schedule) -> _core.Simulation:
-        """By flows, without waiting for receivers: messages of one phase leave together."""
+        """Simulate by flows, without waiting for receivers: messages of one phase leave together."""
         return _core.simulate(
             self.network, schedule, None, "free", _core.ModelParameters(startup=self.startup)
         )

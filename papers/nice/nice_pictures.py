@@ -122,7 +122,7 @@ def draw_curves(panels: Sequence[Curves], path: Path, title: str, subtitle: str)
 
 
 def draw_regions(panels: Sequence[Map], columns: int, path: Path, title: str, subtitle: str) -> None:
-    """Who is fastest in the plane of density and message size."""
+    """Draw the fastest scheme in the plane of density and message size."""
     with style.context():
         figure, axes = _panels(len(panels) // columns, columns, title, subtitle)
         names = list(NICE)

@@ -43,9 +43,9 @@ OPERATION: Final = 1e-6  # s, assumed: some thirty instructions of these machine
 
 
 def operations(scheme: str, ranks: int, density: int, phases: int, route: float) -> float:
-    """What one processor does to find a schedule, by the paper's complexities (section 3): compressing the
-    matrix, n·d; a phase of RS_N, n·ln d + n; looking at links, `route` times as much in a phase besides;
-    finding where to cut messages, sorting n sizes in a phase."""
+    """Operations with which one processor finds a schedule, by the paper's complexities (section 3):
+    compressing the matrix, n·d; a phase of RS_N, n·ln d + n; looking at links, `route` times as much in a
+    phase besides; finding where to cut messages, sorting n sizes in a phase."""
     if scheme == "AC":
         return 0
     if scheme == "LP":
@@ -66,7 +66,7 @@ def route_length(name: str) -> float:
 
 
 def measure(name: str, density: int, kind: str, unit: int, matrices: dict[str, int]) -> list[Row]:
-    """By scheme: mean seconds, a row per model, and "operations"."""
+    """Measure the schemes: mean seconds, a row per model, and "operations"."""
     on = machine(name)
     found: Cell = {figure: {} for figure in (*on.models, "operations")}
     exchanges = [

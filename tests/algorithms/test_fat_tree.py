@@ -16,7 +16,7 @@ from strategies import fat_tree
 
 @st.composite
 def full_trees(draw: st.DrawFn) -> tuple[list[int], list[int]]:
-    """As many links up as hosts below, on every level."""
+    """Draw full trees: as many links up as hosts below, on every level."""
     down = draw(st.lists(st.integers(1, 4), min_size=2, max_size=4).filter(lambda d: 1 < math.prod(d) <= 72))
     return down, [1, *down[:-1]]
 
@@ -43,7 +43,8 @@ def test_full_trees_in_any_order_of_ranks(shape: tuple[list[int], list[int]], se
 @settings(max_examples=60)
 @given(full_trees(), st.integers(0, 2**32))
 def test_whole_subtrees(shape: tuple[list[int], list[int]], seed: int) -> None:
-    """Of some level, below one node of the next: what leaves them finds the digits of full ones."""
+    """Subtrees of some level below one node of the next: routes that leave them use the digits of full
+    ones."""
     rng = Random(seed)
     down, up = shape
     plan = fat_tree(down, up, rng)

@@ -156,7 +156,7 @@ def test_chooser_always_finds_one(family: str) -> None:
 
 
 def test_a_startup_keeps_messages_few() -> None:
-    """What splitting gains in transfer time it may lose in startups."""
+    """A per-message cost may exceed the transfer time that splitting saves."""
     network = random_tree(Random(36), 12, trunk=unequal).build()
     demand = _core.Demand(12, 1 << 20, "all-gather")
     scheduler = _core.find_scheduler("switch-ring", "all-gather")

@@ -127,7 +127,7 @@ def narrowest_cut(plan: NetworkPlan, root: int) -> int:
 @settings(max_examples=60, deadline=None)
 @given(wired_hosts(), st.integers(0, 99))
 def test_trees_that_share_no_channel_meet_every_cut(plan: NetworkPlan, root: int) -> None:
-    """As many trees as the narrowest cut has channels (Edmonds)."""
+    """There are as many trees as the narrowest cut has channels (Edmonds)."""
     network = plan.build("graph")
     root %= network.ranks
     schedule = made("disjoint-trees", network, 16 * MIB, root)

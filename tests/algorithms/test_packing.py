@@ -16,7 +16,7 @@ RATE = 125e6
 
 
 def phases_and_bound(network: _core.Network) -> tuple[int, int]:
-    """Of a schedule that the verifier accepts."""
+    """Phases of a schedule that the verifier accepts, and their lower bound."""
     demand = _core.Demand(network.ranks, 1)
     schedule = _core.find_scheduler("packing").make(network, demand)
     certificate = _core.verify(network, demand, schedule)

@@ -25,7 +25,7 @@ def demand_of(name: str, ranks: int, size: int, root: int = 0) -> _core.Demand:
 
 
 def added_up(demand: _core.Demand, schedule: _core.Schedule) -> list[list[list[int]]]:
-    """By rank, block and byte: what is there in the end, if rank r's part of every byte is 2^r."""
+    """Final values by rank, block and byte, if rank r's part of every byte is 2^r."""
     blocks = [demand.contributions[b] if demand.contributions else demand.bytes for b in range(demand.ranks)]
     held = [[[1 << rank] * size for size in blocks] for rank in range(demand.ranks)]
     adds = schedule.phases // 2 if demand.pattern == "all-reduce" else schedule.phases

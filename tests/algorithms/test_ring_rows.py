@@ -47,7 +47,7 @@ def check(network: _core.Network, pattern: str, more: int = 0, windows: Sequence
 
 
 def one_rank_a_host(plan: NetworkPlan, random: Random) -> NetworkPlan:
-    """The same tree, with trunks of once to four times the rate of a host."""
+    """Reduce a tree to one rank a host, with inter-switch links of once to four times a host's rate."""
     plan.ranks = [min(ranks, 1) for ranks in plan.ranks]
     trunks = [not (plan.ranks[a] or plan.ranks[b]) for a, b in plan.links]
     plan.rates = [RATE * (random.choice([1, 1, 2, 4]) if trunk else 1) for trunk in trunks]
@@ -224,7 +224,7 @@ def test_there_is_no_such_row() -> None:
 
 
 def test_memory_of_a_row() -> None:
-    """Of an all-reduce of 100,000 ranks: lists of a single piece take 13 MB more as vectors."""
+    """Memory of an all-reduce of 100,000 ranks: lists of a single piece take 13 MB more as vectors."""
     prepare = (
         "from hocket import _core\n"
         "from hocket.planning.bundling import find_demand\n"

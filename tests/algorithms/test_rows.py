@@ -32,7 +32,7 @@ def check(network: _core.Network) -> None:
 
 
 def shuffled(plan: NetworkPlan, random: Random) -> NetworkPlan:
-    """The same tree with its nodes, and so its ranks, in another order."""
+    """Copy of the tree with its nodes, and so its ranks, in another order."""
     order = list(range(len(plan.names)))
     random.shuffle(order)
     at = {node: place for place, node in enumerate(order)}
@@ -104,7 +104,7 @@ LARGE = [
 
 @pytest.mark.parametrize("source", LARGE)
 def test_rows_are_those_of_plans_with_many_ranks(source: str) -> None:
-    """As they are planned, by whoever plans: whole above the limit of ranks, or by row."""
+    """Rank programs equal those of the plan, above the limit of ranks or not."""
     network = read_network(source)
     assert network.ranks > LIMIT
     demand = _core.Demand(network.ranks, 64)
@@ -182,7 +182,8 @@ def test_there_is_no_such_row() -> None:
 
 @pytest.mark.parametrize("network", ["tree:20x10x10", "torus:16x16x8"])
 def test_a_sample_of_a_schedule_too_large_to_write_down_here(network: str) -> None:
-    """What the sample says of 2,000 hosts; and two rows agree on the tokens that pass between them."""
+    """A sample of the schedule of 2,000 hosts is right; and two rank programs agree on their common
+    tokens."""
     known = read_network(network)
     rows = _core.Rows(known, _core.Demand(known.ranks, 64))
     sample = rows.verify_sample(3000, 5)
@@ -205,7 +206,7 @@ def test_a_sample_finds_nothing_in_random_trees(plan: NetworkPlan, seed: int) ->
 
 
 def test_lines_of_a_row_in_pieces() -> None:
-    """As many lines at once as one likes; a line is a transfer of an all-to-all."""
+    """A line is a transfer of an all-to-all, and any number of lines can be written at once."""
     row = _core.Rows(read_network("tree:3x4"), _core.Demand(12, 64)).row(5)
     whole = row.csv(5, 64, 0, row.transfers)
     assert whole.count(b"\n") == row.transfers == 22
@@ -214,7 +215,8 @@ def test_lines_of_a_row_in_pieces() -> None:
 
 
 def test_memory_of_a_row() -> None:
-    """Of 100,000 ranks: lists of pieces and tokens, most of them empty, take 6 MB more as vectors."""
+    """Memory of a row of 100,000 ranks: lists of pieces and tokens, most of them empty, take 6 MB more as
+    vectors."""
     prepare = (
         "from hocket import _core\n"
         "from hocket.network import read_network\n"

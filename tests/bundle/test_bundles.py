@@ -131,7 +131,7 @@ def test_memory_is_laid_out_as_the_runtime_does() -> None:
     # Host 1: its own bundle first (2 x 2 blocks), then that for host 0.
     assert (0, 10, 0, 2, 0, 10) in exchange.puts and (2, 20, 2, 0, 0, 10) in exchange.puts
     assert (0, 40, 0, 1, 0, 10) in exchange.puts and (2, 50, 2, 1, 0, 10) in exchange.puts
-    # What comes in from host 0 lies behind the 60 bytes that go out, and the room of its own bundle.
+    # Incoming bytes from host 0 lie behind the 60 outgoing ones, and the room of its own two-level message.
     assert (0, 100, 1, 0, 0, 10) in exchange.takes and (2, 110, 1, 2, 0, 10) in exchange.takes
 
 

@@ -1,4 +1,4 @@
-"""Who serves the next call, with costs that a test makes up."""
+"""Tests of the selection of a call's candidate, with costs that a test makes up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ Cost = Callable[[int, int], float]  # call, candidate: seconds
 
 
 def played(chooser: Chooser, cost: Cost, calls: int) -> tuple[list[int], float]:
-    """Who has served, and the seconds of all calls; what is cut short ends as by the library."""
+    """Candidates that have served, and the seconds of all calls; calls that are cut short end as by the
+    library."""
     served, total = [], 0.0
     for call in range(calls):
         decision = chooser.next()

@@ -104,7 +104,7 @@ def test_damaged_text_is_refused(text: str, line: int) -> None:
 
 @given(st.data())
 def test_no_mutation_does_harm(data: st.DataObject) -> None:
-    """What is read, if anything, can be written again."""
+    """Whatever is read can be written again."""
     text = bytearray(GOOD.encode())
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(text) - 1))

@@ -1,4 +1,4 @@
-"""What a call is predicted to take by a schedule."""
+"""Tests of the predicted time of a scheduled call."""
 
 import pytest
 from hocket._core import choose

@@ -1,4 +1,4 @@
-"""What runs and plans expect of candidates, by simulation."""
+"""Tests of the times that runs and plans expect of candidates, by simulation."""
 
 from random import Random
 
@@ -15,7 +15,7 @@ def windows(size: int) -> dict[str, choose.Candidate]:
 
 
 def test_a_step_takes_what_was_measured() -> None:
-    """Of a message without bytes, as good as: the next one waits for its token."""
+    """Messages of one byte: each waits for the token of the one before."""
     network = read_network("star:8@1Gbit")
     planned = plan_collective("all-to-all", network, 1)
     costs = choose.costs_of_steps(network, 1e-3, 1.0)

@@ -115,7 +115,8 @@ def test_what_scontrol_prints_becomes_a_network(
     tmp_path: Path, hocket: Call, tools: Callable[..., None],
     topology: str, topoconf: str, told: str, first: str, said: str,
 ) -> None:  # fmt: skip
-    """Of a torus ``topology`` lists the hosts in the order of slurm.conf, ``topoconf`` in that of their places."""
+    """``topology`` lists the hosts of a torus in the order of slurm.conf, ``topoconf`` in that of their
+    places."""
     for name, text in (("topology", topology), ("topoconf", topoconf)):
         (tmp_path / name).write_text(text)
     tools(scontrol=f"test -s {tmp_path}/$2 || exit 1; exec /bin/cat {tmp_path}/$2")

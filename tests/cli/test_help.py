@@ -43,7 +43,7 @@ def test_every_page_comes_with_the_package(hocket) -> None:
 
 
 def on_a_terminal(*arguments: str) -> str:
-    """What the command shows there, without styles."""
+    """Output of the command on a terminal, without styles."""
     main, end = pty.openpty()
     env = {**os.environ, "TERM": "xterm", "PAGER": "cat", "COLUMNS": "120"}
     process = subprocess.Popen(
@@ -96,7 +96,7 @@ def test_an_installation_without_pages(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 def texts() -> Iterator[tuple[str, str]]:
-    """What users may read of the package: strings of its modules with their docstrings, and its headers."""
+    """Texts of the package that users may read: strings of its modules except docstrings, and its headers."""
     for path in sorted((ROOT / "python").rglob("*.py")):
         if path.name == "guide.py":
             continue

@@ -67,7 +67,7 @@ def test_pipes_that_would_be_read_twice(hocket, here: Path, command: tuple[str, 
 
 
 def test_a_pipe_may_bring_what_is_read_once(hocket, plan: Path) -> None:
-    """As <(command) of a shell does."""
+    """A shell's <(command) makes such a pipe."""
     reader, writer = os.pipe()
     try:
         os.write(writer, plan.read_bytes())

@@ -154,7 +154,7 @@ def test_schedulers_fit_the_terminal(hocket, monkeypatch, columns: int) -> None:
 
 
 def offered(words: str) -> list[str]:
-    """What bash is offered behind these words, kinds before names."""
+    """Completions that bash gets for these words, kinds before names."""
     environment = {**os.environ, "_HOCKET_COMPLETE": "bash_complete", "COMP_WORDS": words}
     environment["COMP_CWORD"] = str(len(words.split(" ")) - 1)
     command = [sys.executable, "-c", "from hocket.cli import cli; cli(prog_name='hocket')"]

@@ -143,7 +143,7 @@ def test_a_long_simulation_is_given_up(
     # The phases one after the other are slower than with tokens; loads alone are a bound, here reached.
     tolerance = {"by load": 0.02, "by phases": 0.5}[kind]
     assert estimated["predicted_seconds"] == pytest.approx(simulated["predicted_seconds"], rel=tolerance)
-    # What is asked for is simulated to the end.
+    # Explicit simulations run to the end.
     whole = hocket("simulate", "--pattern", "irregular", *arguments, "--json").object()
     assert whole["predicted_seconds"] == simulated["predicted_seconds"]
 

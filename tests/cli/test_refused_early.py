@@ -1,4 +1,4 @@
-"""What cannot work is refused before anything is started, built or computed."""
+"""Requests that cannot work are refused before anything is started, built or computed."""
 
 from __future__ import annotations
 

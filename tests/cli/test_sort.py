@@ -43,7 +43,7 @@ def sort(mpi: Mpi, program) -> Callable:
 
 
 def names() -> list[str]:
-    """Of all files here."""
+    """Names of all files in the working directory."""
     return sorted(path.name for path in Path().iterdir())
 
 
@@ -183,7 +183,7 @@ def test_a_full_disk(hocket, files, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def stand_in(here: Path, script: str) -> str:
-    """What is started instead of Python by the ranks."""
+    """Script that the ranks start instead of Python."""
     path = here / "rank.sh"
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)

@@ -1,4 +1,4 @@
-"""What click refuses is one line, too: it names the option and says what it may be."""
+"""Errors found by click are one line, too: it names the option and its allowed values."""
 
 from __future__ import annotations
 

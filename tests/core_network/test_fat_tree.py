@@ -26,7 +26,7 @@ shapes = st.sampled_from(SHAPES)
 
 
 def number(name: str) -> int:
-    """Of a host, in the order of the tree."""
+    """Number of a host, in the order of the tree."""
     return int(name[1:])
 
 
@@ -36,7 +36,8 @@ def by_name(plan: NetworkPlan, network: _core.Network, src: int, dst: int) -> li
 
 @pytest.mark.parametrize(("down", "up"), SHAPES)
 def test_parents_follow_from_the_digits_of_the_destination(down: list[int], up: list[int]) -> None:
-    """As named, position p of level i leads to parent digit d by the name of level i + 1: no digit is taken twice."""
+    """Position p of level i leads to parent digit d by the name of level i + 1, so no digit is taken
+    twice."""
     plan = fat_tree(down, up)
     network = plan.build("graph")
     for src in range(network.ranks):

@@ -114,7 +114,7 @@ def test_tables_that_are_refused(hops: list[Hop], message: str, node: int, entry
 
 
 def test_entries_for_hosts_without_ranks_are_left_alone() -> None:
-    """As in a part of a network: its routes are those of the whole."""
+    """A part of a network is like that: its routes are those of the whole."""
     plan = ring()
     whole = build(plan, [*ROUND, (0, 5, 5)])
     plan.ranks[4] = 0

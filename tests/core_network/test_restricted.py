@@ -26,7 +26,7 @@ def some_ranks(rng: Random, network: _core.Network) -> list[int]:
 
 
 def routes(network: _core.Network) -> Routes:
-    """By nodes, which a part and its whole have in common."""
+    """Routes by nodes, which a part and its whole have in common."""
     everyone = range(network.ranks)
     return {
         (network.host_of(src), network.host_of(dst)): network.route(src, dst)

@@ -35,7 +35,7 @@ def sides(network: _core.Network, link: int) -> tuple[set[int], set[int]]:
 
 
 def drawn(network: _core.Network, pairs: list[tuple[int, int]]) -> float:
-    """What the pairs draw at once in both directions, each way, in hosts' speeds: the fluid model."""
+    """Rate of all pairs at once in both directions, each way, in hosts' rates, by the fluid model."""
     rank = {network.host_of(r): r for r in reversed(range(network.ranks))}
     rows = []
     for a, b in pairs:
@@ -121,7 +121,8 @@ def test_hosts_without_ranks_do_not_count() -> None:
 
 
 def overloaded(network: _core.Network) -> bool:
-    """Whether so many pairs of ranks can send across some link, each rank once, that it is too narrow for them."""
+    """Return true if some link is too narrow for as many pairs of ranks as can send across it, each rank
+    once."""
     ranks = {network.host_of(rank): rank for rank in range(network.ranks)}
     for link in range(len(network.links)):
         here, there = (sorted(side) for side in sides(network, link))

@@ -80,7 +80,7 @@ def test_a_format_that_is_not_known(refusal) -> None:
 
 
 def test_the_core_agrees_on_the_sum(written) -> None:
-    """What the readers let through, the core takes."""
+    """The core accepts all that the readers accept."""
     demand = read_demand(str(written("a.csv", f"0,{2**63 - 2}\n1,0\n")), 2)
     assert demand.total_bytes == 2**63 - 1
     with pytest.raises(_core.InputError):

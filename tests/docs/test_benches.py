@@ -1,4 +1,4 @@
-"""What `make bench NAME=...` knows exists, and what pages name is known."""
+"""Benches that `make bench NAME=...` knows exist, and those that pages name are known."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def command_of(words: list[str]) -> tuple[click.Command, list[str]]:
 
 
 def problem(line: str) -> str:
-    """What is wrong with a command line, or nothing."""
+    """Problem of a command line; empty if there is none."""
     line = re.split(r" (?:#|>|\||&&|<) ?|; ", line.rstrip(".,:;)"))[0]
     words = re.sub(r"[\"']|\$\(", "", line).split()[1:]
     try:

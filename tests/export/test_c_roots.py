@@ -71,7 +71,7 @@ def test_other_flow_control(tmp_path: Path, collective: str, flow: str) -> None:
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_the_root_is_a_place_in_the_network(tmp_path: Path, collective: str) -> None:
-    """Of six ranks in the reverse order of hosts, 4 is where 1 is meant."""
+    """Rank 4 of six ranks in the reverse order of hosts is at the place of rank 1."""
     routine = write(tmp_path, collective, "chain:3,3", root=1)
     assert "#define ROOT 1 " in routine.read_text()
     out = run_check(mpich(), routine, collective, 6, "-DHOCKET_MIN_BYTES=0", HOCKET_TEST_NAMES="reverse")

@@ -40,7 +40,7 @@ class Block:
 
 
 class Machine:
-    """As the interpreter's kernel works: a thread block does one step after the other."""
+    """Interpreter that works as the kernel does: a thread block does one step after the other."""
 
     def __init__(self, text: str) -> None:
         root = ElementTree.fromstring(text)

@@ -37,7 +37,7 @@ def run(command: Sequence[str], **more: object) -> str:
 
 
 def of_pkg_config(folder: Path, *options: str) -> list[str]:
-    """What pkg-config says of the hocket.pc in a folder; skips the test where there is none."""
+    """Output of pkg-config for the hocket.pc in a folder; skips the test without pkg-config."""
     tool = shutil.which("pkg-config")
     if tool is None:
         pytest.skip("no pkg-config")

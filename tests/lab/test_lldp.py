@@ -98,7 +98,7 @@ def heard(client: str, expected: dict[Path, int]) -> None:
 
 
 def known(client: str, socket: Path) -> int:
-    """How many neighbours a daemon has heard; 0 while it cannot be asked."""
+    """Number of neighbours that a daemon has heard; 0 while it cannot be asked."""
     try:
         said = json.loads(run(client, socket, "-f", "json0", "show", "neighbors"))
         return len(said["lldp"][0].get("interface", []))

@@ -49,7 +49,7 @@ def wires(width: float) -> NetworkDescription:
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Path:
-    """What Slurm knows of it: no widths."""
+    """Slurm's file of the cluster, which has no link widths."""
     path = tmp_path / "topology.conf"
     path.write_text(
         "SwitchName=s0 Nodes=h[0-3]\nSwitchName=s1 Nodes=h[4-7]\nSwitchName=top Switches=s[0-1]\n"
@@ -91,7 +91,7 @@ def run(lab: Lab, mpi: Mpi, program: Path, known: KnownNetwork, ranks: int | Non
 
 
 def measured_widths(width: int, cluster: Path, mpi: Mpi, program: Path) -> list[float]:
-    """By a job that measures, and a second one that takes what was kept."""
+    """Widths measured by one job, and taken from the cache by a second one."""
     from hocket.network.measured import kept_path
 
     known = read_known_network(str(cluster))
@@ -113,7 +113,7 @@ def measured_widths(width: int, cluster: Path, mpi: Mpi, program: Path) -> list[
 
 @pytest.mark.parametrize("width", [1, pytest.param(2, marks=pytest.mark.slow), 4])
 def test_widths_are_measured_and_kept(width: int, cluster: Path, mpi: Mpi, program: Path) -> None:
-    """What else the machine does may spoil a measurement, but hardly three."""
+    """Other load of the machine may spoil a measurement, but hardly three."""
     seen = []
     for _ in range(3):
         widths = measured_widths(width, cluster, mpi, program)

@@ -48,7 +48,7 @@ class Job:
         self.shared = set(re.findall(r"/dev/shm/\S+$", maps, re.MULTILINE))
 
     def variable(self, name: str) -> str:
-        """Of the environment of its ranks."""
+        """Value of a variable in the environment of its ranks."""
         environment = Path(f"/proc/{self.ranks[0]}/environ").read_bytes().decode()
         (value,) = re.findall(rf"(?:^|\0){name}=([^\0]*)", environment)
         return str(value)
@@ -122,7 +122,7 @@ def test_run(job: type[Job], mpi: Mpi, stays: list[str], tmp_path: Path, number:
 
 
 def test_record(job: type[Job], mpi: Mpi, stays: list[str], tmp_path: Path) -> None:
-    """What has been recorded is kept; the folder beside it goes."""
+    """Recorded calls are kept; the folder beside the file goes."""
     launcher = launch_command(mpi, RANKS, (), {}, stays)
     begun = job(tmp_path, "record", "-o", tmp_path / "traffic.json", "--", *launcher)
     folder = Path(begun.variable("HOCKET_RECORD"))

@@ -35,7 +35,7 @@ open(place + "/came", "w").write(" ".join(map(str, came)))
 sys.exit(7)
 """
 
-# What hocket's commands do, without their imports.
+# Core of hocket's commands, without their imports.
 COMMAND = """
 import sys
 from hocket.launch import exit_code
@@ -66,7 +66,7 @@ def start_command(script: str, place: Path, **options: object) -> subprocess.Pop
 @pytest.mark.parametrize("number", HEEDED)
 @pytest.mark.parametrize("to_group", [False, True], ids=["to us", "to our group, and again"])
 def test_a_signal_is_passed_on_once_and_waited_for(tmp_path: Path, number: int, to_group: bool) -> None:
-    """As timeout(1) signals: first the process, then its group."""
+    """timeout(1) signals like that: first the process, then its group."""
     command = start_command(LAUNCHER, tmp_path)
     launcher = int(wait_for(tmp_path / "ready"))
     os.kill(command.pid, number)

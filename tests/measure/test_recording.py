@@ -57,7 +57,7 @@ def test_communicators_of_the_same_ranks(tmp_path: Path) -> None:
 
 
 def test_a_rank_that_died(tmp_path: Path) -> None:
-    """What all ranks have done is kept; half a line counts for nothing."""
+    """Calls that all ranks have made are kept; half a line counts for nothing."""
     recording = merged(tmp_path, FIRST, SECOND.replace("MPI_Alltoallv 0\nend\n", "MPI_Allto"))
     assert [repeated for repeated, _ in steps(recording)] == [2, 2]
     assert recording.remarks == [

@@ -1,4 +1,4 @@
-"""What processors, tokens and shared wires cost in the simulator, against sums done by hand."""
+"""Costs of processors, tokens and shared links in the simulator, against sums done by hand."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_tokens_are_work_for_both_ends() -> None:
 
 @pytest.mark.parametrize(("channels", "latency"), [(2, 3), (3, 4), (4, 5), (5, 6)])
 def test_latencies_by_the_length_of_routes(channels: int, latency: int) -> None:
-    """Those that are not listed add what the last one did."""
+    """Links beyond the list add as much latency as the last one."""
     net = network("chain:2,1,1,1", "10us")
     (target,) = (rank for rank in range(1, net.ranks) if len(net.route(0, rank)) == channels)
     one = phases(net, [(0, target)])

@@ -334,7 +334,7 @@ def test_latencies_are_those_of_the_network() -> None:
 
 
 def test_memory_of_a_simulation() -> None:
-    """Of 20,000 hosts, 4 · 10^8 messages: of ranks and channels only."""
+    """Memory for 20,000 hosts, 4 · 10^8 messages: of ranks and channels only."""
     prepare = (
         "from hocket import _core\n"
         "from hocket.network import read_network\n"

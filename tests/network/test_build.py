@@ -1,4 +1,4 @@
-"""What the core finds wrong is reported with the place in the file."""
+"""Errors that the core finds are reported with the place in the file."""
 
 from __future__ import annotations
 

@@ -206,7 +206,7 @@ def test_parts_of_examples(tmp_path: Path, name: str) -> None:
 
 
 def test_routes_are_kept_by_tables_where_others_would_be_chosen(tmp_path: Path) -> None:
-    """By its number n1 would be sent to by the second spine."""
+    """Routing by numbers would reach n1 by the second spine."""
     whole = read_network_description(str(EXAMPLES / "forwarding.toml"))
     part = check_part(whole, ["n0", "n1", "n4"], tmp_path)
     assert part.next_hops

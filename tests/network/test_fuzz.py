@@ -26,7 +26,7 @@ modest = settings(
 )
 
 SEEDS = {path.name: path.read_bytes() for path in sorted(EXAMPLES.iterdir()) if path.suffix != ".md"}
-# What is likely to lead somewhere: the formats' own words, and the old traps.
+# Inserted texts that are likely to find faults: the formats' own words, and known traps.
 TRAPS = [
     b"\0",
     b"\xff",
@@ -112,7 +112,7 @@ def test_mutated_files_that_another_names(tmp_path: Path, name: str) -> None:
 
 
 def plain(grid: object) -> bool:
-    """Whether the core can build the grid quickly, and with nothing but what it must know."""
+    """Return true if the core can build the grid quickly, and with nothing but what it must know."""
     sides = getattr(grid, "sides", [])
     return getattr(grid, "names", None) is None and getattr(grid, "ranks", 1) == 1 and len(sides) < 5
 

@@ -1,4 +1,4 @@
-"""What ibnetdiscover and dump_fts print: recorded with the real tools, and spoilt."""
+"""Outputs of ibnetdiscover and dump_fts: recorded with the real tools, and spoilt."""
 
 from __future__ import annotations
 

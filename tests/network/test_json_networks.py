@@ -192,7 +192,7 @@ def test_pages_of_an_answer(
 
 
 def test_a_resource_set_with_its_graph(describe: Describe) -> None:
-    """What flux keeps of an instance: R, whose ``scheduling`` is the graph."""
+    """Flux keeps R of an instance like that; its ``scheduling`` is the graph."""
     resources = {"version": 1, "execution": {"R_lite": [{"rank": "0-3"}]}, "scheduling": JGF}
     assert [host.name for host in describe(json.dumps(resources)).hosts] == [
         f"node{host}" for host in range(4)

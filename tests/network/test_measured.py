@@ -115,7 +115,8 @@ def test_a_stated_rate_is_taken_until_contradicted(cluster: Cluster, stated: flo
 
 @pytest.mark.parametrize("source", ["star:4", "torus:4x4", "fat-tree:8x8x4", "dragonfly:3x2x2"])
 def test_short_forms_state_no_rates(cluster: Cluster, source: str) -> None:
-    """Whether the core wires them, a grid has none or somebody has asked for their links."""
+    """Rates are assumed if the core makes the links, if it is a grid without any, and once links were asked
+    for."""
     description = read_network_description(source)
     kept = kept_path(description)
     before = read_known_network(source)

@@ -1,4 +1,4 @@
-"""What known tools print in another form: the remedy names the option that prints what is read."""
+"""Outputs of known tools in other forms: the remedy names the option that prints the right one."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from hocket.network import NetworkDescription, read_known_network
 Describe = Callable[[str], NetworkDescription]
 Refused = Callable[[str], str]
 
-# As in Slurm's own tests of topology/torus3d.
+# Nodes of Slurm's own tests of topology/torus3d.
 NODES = """
 - topology: topo1
   cluster_default: true

@@ -1,5 +1,5 @@
-"""The same topology as ``topology.conf``, as ``scontrol show topology`` and ``topoconf`` print it, and as
-``topology.yaml``: one network.
+"""One topology as ``topology.conf``, as ``scontrol show topology`` and ``topoconf`` print it, and as
+``topology.yaml``: all give one network.
 
 What ``scontrol`` prints is made here after Slurm's sources (``topology/tree``, ``block``, ``ring`` and ``torus3d``).
 """

@@ -60,7 +60,7 @@ def wires(network: _core.Network) -> set[tuple[str, str, float]]:
 
 
 def test_they_are_a_fat_tree(file: Path) -> None:
-    """The same wires as fat-tree:4x8x2, whose spines share what the leaves carry."""
+    """Links equal those of fat-tree:4x8x2, whose spines share what the leaves carry."""
     file.write_text(conf([8] * 4, 2))
     wide = Defaults(oversubscription=(1,))
     built, family = read_network(str(file), wide), read_network("fat-tree:4x8x2", wide)

@@ -102,7 +102,7 @@ def test_oversubscription_is_of_what_lies_below(
     shares=st.lists(st.sampled_from([1, 1.5, 2, 4, 8]), min_size=1, max_size=4),
 )
 def test_every_uplink_of_any_tree(parents: list[int], hosts: list[int], shares: list[float]) -> None:
-    """By another way: the capacity of a subtree, counted down from its root."""
+    """Check by another method: the capacity of a subtree, counted down from its root."""
     children: dict[int, list[int]] = {0: []}
     for child, parent in enumerate(parents, 1):
         children[child] = []
@@ -165,7 +165,7 @@ def test_a_host_alone_needs_no_known_uplink(tmp_path: Path, leaves: tuple[int, .
     hosts=st.lists(st.integers(0, 3), min_size=13, max_size=13),
 )
 def test_shared_uplinks_of_any_tree(parents: list[int], hosts: list[int]) -> None:
-    """By another way: the hosts below each switch, counted down from its root."""
+    """Check by another method: the hosts below each switch, counted down from its root."""
     below = hosts[: len(parents) + 1]
     result = NetworkDescription()
     for switch, count in enumerate(below):

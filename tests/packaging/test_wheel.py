@@ -98,7 +98,7 @@ def test_a_program_is_scheduled_at_once(mpi: Mpi, kind: str, run: Run, tmp_path:
 def test_a_prepared_shell_schedules_with_a_plain_launcher(
     mpi: Mpi, kind: str, installed: Path, environment: Mapping[str, str], tmp_path: Path
 ) -> None:
-    """As a user of a cluster does who has installed the wheel: once with the variables, once without."""
+    """Act as a cluster user who has installed the wheel: once with the variables, once without."""
     program = tmp_path / "alltoall_check"
     subprocess.run([mpi.mpicc, "-pthread", str(PROGRAM), "-o", str(program)], check=True, timeout=120)
     start = shlex.join(launch_command(mpi, 4, [], {}, [str(program), "1"]))

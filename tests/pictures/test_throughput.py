@@ -18,7 +18,7 @@ RATE = 75e6
 
 @dataclass
 class Timed:
-    """What any model answers."""
+    """Times of transfers as any model returns them."""
 
     posted: list[float]
     end: list[float]

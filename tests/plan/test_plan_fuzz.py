@@ -124,7 +124,7 @@ def test_altered_headers_with_right_checksums(
 @settings(max_examples=1500)
 @given(st.sampled_from(SAMPLES), EDITS)
 def test_altered_plans_with_right_checksums(data: bytes, edits: list[tuple[int, str, int]]) -> None:
-    """What no checksum can notice: rows, header and network are changed, then signed again."""
+    """Checksums cannot notice these: rows, header and network are changed, then signed again."""
     sections, rows = split(data), rows_of(data)
     parts = [sections[HEADER], sections[NETWORK], sections[DEMAND], *rows]
     for at, what, value in edits:

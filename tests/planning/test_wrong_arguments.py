@@ -24,7 +24,7 @@ MATRICES = (
 
 
 def all_of_it(plan: hocket.Plan, folder: Path) -> None:
-    """What was accepted can be saved, read and proven."""
+    """Accepted plans can be saved, read and verified."""
     plan.save(folder / "plan.hkt")
     read = hocket.Plan.load(folder / "plan.hkt")
     assert hocket.verify(read).counts == hocket.verify(plan).counts

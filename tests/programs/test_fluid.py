@@ -37,7 +37,7 @@ def blocks(*parts: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Division:
-    """Who owns what, among how many ranks; `ranks` may be more than parts."""
+    """Owner of each part, among some ranks; `ranks` may be more than parts."""
 
     ranks: int
     parts: int
@@ -89,13 +89,13 @@ def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 @pytest.fixture(scope="module")
 def with_mpich(tmp_path_factory: pytest.TempPathFactory) -> Programs:
-    """For what no MPI can change."""
+    """Programs for tests that no MPI can affect."""
     return build(mpich(), tmp_path_factory.mktemp("fluid"))
 
 
 @pytest.fixture(scope="module")
 def serial_state(programs: Programs, meshes: dict[str, str]) -> str:
-    """Of the program in C."""
+    """Final state of the program in C."""
     done = programs.mpi.start([*programs.c, meshes["alone"], "--serial", *SIZE], 1)
     assert done.returncode == 0, done.stderr
     return state(done.stdout)
@@ -164,7 +164,7 @@ def command(request: pytest.FixtureRequest, with_mpich: Programs) -> list[str]:
 
 
 def complaint(done: subprocess.CompletedProcess[str]) -> str:
-    """What a refused job says."""
+    """Error output of a refused job."""
     assert done.returncode == 2, done.stdout + done.stderr
     assert "Traceback" not in done.stderr and not done.stdout
     return done.stderr
@@ -190,7 +190,7 @@ def test_bad_options(options: list[str], words: str, command: list[str], meshes:
 
 
 def test_only_one_rank_complains(command: list[str], with_mpich: Programs, meshes: dict[str, str]) -> None:
-    """Of what all see, and of what only rank 0 reads."""
+    """Errors that all ranks see, and errors in files that only rank 0 reads."""
     for arguments, words in (
         ([meshes["alone"], "--values", "6"], "a multiple of 4 from"),
         ([meshes["alone"], "--serial"], "--serial wants one process, not 3"),

@@ -30,7 +30,7 @@ def test_the_same_with_and_without(mpi: Mpi, program: Path, launch: Launch) -> N
 
 
 def test_the_same_twice(mpi: Mpi, program: Path) -> None:
-    """What a program receives depends on its seed alone, so a difference is Hocket's."""
+    """Received data depend on the program's seed alone, so a difference is Hocket's."""
     launch = LAUNCHES[1]
     assert differing(launch, run_native(mpi, program, launch), run_native(mpi, program, launch)) is None
 

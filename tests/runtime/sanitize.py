@@ -97,7 +97,8 @@ SANITIZERS = {
 
 
 def ours(report: str) -> bool:
-    """Whether a report is about our code: its first frame outside of the sanitizer and of the language."""
+    """Return true if a report is about our code: its first frame outside of the sanitizer and of the
+    language."""
     frames = re.findall(r"^\s+#\d+ (?:0x\w+ in )?(.*)$", report.replace(f"{ROOT}/", ""), re.MULTILINE)
     not_theirs = [frame for frame in frames if not re.search(r"libsanitizer|libasan|libtsan|/c\+\+/", frame)]
     if report.lstrip().startswith(("Direct leak", "Indirect leak")):
@@ -106,7 +107,7 @@ def ours(report: str) -> bool:
 
 
 def reports(text: str) -> list[str]:
-    """What a log file holds, one report each."""
+    """Reports in a log file."""
     starts = r"(?m)^(?==+$|Direct leak|Indirect leak|.*runtime error:|=+\d+=+ERROR)"
     return [part for part in re.split(starts, text) if "#0" in part or "runtime error:" in part]
 

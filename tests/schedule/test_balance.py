@@ -71,7 +71,7 @@ def grid_of_switches(side: int) -> NetworkPlan:
 
 @pytest.mark.parametrize(("leaves", "spines", "hosts"), [(4, 3, 4), (6, 4, 3), (8, 5, 6)])
 def test_spines_are_shared_evenly(leaves: int, spines: int, hosts: int) -> None:
-    """Of the hosts beyond a leaf, no spine serves more than its share."""
+    """No spine serves more than its share of the hosts beyond a leaf."""
     network = leaf_spine(leaves, spines, hosts).build("graph")
     after = balanced(network)
     beyond = (leaves - 1) * hosts

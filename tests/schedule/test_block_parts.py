@@ -42,7 +42,7 @@ def complete(network: _core.Network, demand: _core.Demand, rows: list[Row]) -> b
 
 
 def carried_out(rows: list[Row], sizes: list[int]) -> bool:
-    """Whether every byte comes once to everyone, from who has it: by carrying all of them."""
+    """Carry out all transfers. Return true if every byte comes once to everyone, from a rank that has it."""
     ranks = len(sizes)
     held = np.zeros((ranks, ranks, max(sizes)), bool)  # at a rank, of a block
     for rank in range(ranks):

@@ -59,7 +59,7 @@ def test_a_ring_is_right() -> None:
 
 
 def test_forwarded_too_early() -> None:
-    """What arrives in a phase may be sent on in the next one, not in the same."""
+    """Bytes that arrive in a phase may be sent on in the next one, not in the same."""
     rows = [(max(0, row[0] - 1), *row[1:]) if row == whole(1, 1, 2, 0) else row for row in ring()]
     certificate = verify(rows, ports=_core.PortModel.all_port, network=chain_of_pairs())
     assert "not held" not in certificate.counts

@@ -121,7 +121,8 @@ def test_blocks_of_no_bytes_need_nothing() -> None:
 
 
 def sums_are_right(rows: list[Row], pattern: str, ranks: int = 4) -> bool:
-    """What comes out if the rows are carried out: how often each rank's part is in each byte of each block."""
+    """Carry out the rows. Return true if each rank's part is in each byte of each block as often as it should
+    be."""
     parts = np.zeros((ranks, ranks, BYTES, ranks), int)  # at a rank, of a block, byte, of a rank
     for rank in range(ranks):
         parts[rank, :, :, rank] = 1

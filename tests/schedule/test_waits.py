@@ -208,7 +208,8 @@ def test_a_wide_channel_never_carries_more_than_its_window(
 @settings(max_examples=60)
 @given(tree_plans(3, 7, trunk=unequal), st.sampled_from([1, 2]), st.integers(0, 2**32 - 1))
 def test_a_wait_that_keeps_shares_apart_is_missed(plan: NetworkPlan, window: int, seed: int) -> None:
-    """What the verifier lets pass without a wait never overfills a channel, however long transfers take."""
+    """Messages that the verifier accepts without a wait never overfill a channel, however long transfers
+    take."""
     network = plan.build()
     rng = Random(seed)
     schedule = make(network, "list")

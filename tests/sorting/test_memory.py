@@ -1,4 +1,4 @@
-"""What control groups leave of a machine's memory."""
+"""Memory that control groups leave of a machine's."""
 
 from __future__ import annotations
 

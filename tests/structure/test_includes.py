@@ -23,7 +23,8 @@ def files(tree: str) -> Iterator[Path]:
 
 
 def rooms(tree: str) -> list[str]:
-    """As the README has them, the one that uses no other first. Trees within a folder share its README."""
+    """Rooms in the README's order, the one that uses no other first. Trees within a folder share its
+    README."""
     folder, _, part = tree.partition("/")
     begin = re.escape(f"{part}/" if part else "")
     return re.findall(rf"^\| `{begin}(\w+)/` \|", (ROOT / folder / "README.md").read_text(), re.MULTILINE)

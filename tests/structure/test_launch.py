@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "python/hocket"
-# What runs tools and daemons, which have no ranks.
+# Modules that run tools and daemons, which have no ranks.
 TOOLS = {
     "cli/discover.py",
     "doctor/compiler.py",

@@ -9,7 +9,7 @@ LOCAL = ("Comm_free", "Win_free", "Win_unlock_all")
 
 
 def blocking_calls() -> set[str]:
-    """What the shim knows to wait for other ranks."""
+    """Calls that the shim knows to wait for other ranks."""
     text = (ROOT / "runtime/shim/calls.h").read_text()
     named = set(re.findall(r"\bX\((\w+), (?:post_remaining|join), \d+\)", text))
     named |= set(re.findall(r"\bX, (\w+), \w+, \d+, \d+, \d+\)", text))

@@ -44,13 +44,13 @@ class KnownNetwork:
 
     @property
     def assumed(self) -> bool:
-        """Return true if some of the rates compared are assumed. Assumed rates of hosts alone do not count:
+        """True if some of the rates compared are assumed. Assumed rates of hosts alone do not count:
         they cancel out."""
         return self.uplinks.assumed
 
     @property
     def is_measured(self) -> bool:
-        """Return true if some rates were measured by a run, so that plans made earlier have other rates."""
+        """True if some rates were measured by a run, so that plans made earlier have other rates."""
         return "measured" in (self.host_rates.provenance, self.uplinks.provenance)
 
     @property

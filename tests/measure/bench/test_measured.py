@@ -43,7 +43,7 @@ def started(
 
 
 def rows(done: subprocess.CompletedProcess[str]) -> dict[int, dict[str, Any]]:
-    """Of the JSON object on standard output, by size."""
+    """Rows of the JSON object on standard output, by size."""
     assert done.returncode == 0, done.stdout + done.stderr
     return {row["bytes"]: row for row in json.loads(done.stdout)["rows"]}
 

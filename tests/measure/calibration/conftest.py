@@ -13,7 +13,8 @@ from hocket.costs.calibration import Calibration, Class, Figure, Flows, Transfer
 
 
 def made(**changes: Any) -> Calibration:
-    """Of 8 hosts on links of 100 Mbit/s: 2 µs a send, 3 µs a receive, 10 µs and 20 µs of latency, 8 % of headers."""
+    """Calibration of 8 hosts on links of 100 Mbit/s: 2 µs a send, 3 µs a receive, 10 µs and 20 µs of latency,
+    8 % of headers."""
     per_byte = 1.08 * 8e-8
 
     def distance(links: int, latency: float) -> Class:

@@ -18,7 +18,7 @@ NETWORK = "chain:4,4@100Mbit"
 
 
 def launcher(family: str) -> str:
-    """Of MPICH or Open MPI; skips where there is none."""
+    """Launcher of MPICH or Open MPI; skips the test where there is none."""
     openmpi = os.environ.get("HOCKET_TEST_OPENMPI")
     if family == "openmpi" and openmpi:
         return str(Path(openmpi) / "mpirun")

@@ -1,4 +1,4 @@
-"""What is measured: pairs at every distance, flows that share one wire."""
+"""Tests of the tasks of a calibration: pairs at every distance, flows that share one link."""
 
 from __future__ import annotations
 

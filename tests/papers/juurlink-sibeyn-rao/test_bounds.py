@@ -157,8 +157,8 @@ def test_bounds_agree_with_each_other(n: int, r: float) -> None:
 
 
 def test_the_potential_of_an_item_falls_by_no_more_than_the_bound_says() -> None:
-    # What one holder per gap can do at best: split a gap of G in the ratio x : 1 - 2x : x for the
-    # price of 2x of it. Per unit of gap that lowers sum ln(gap!) by this, Stirling's way.
+    # One holder per gap can at best split a gap of G in the ratio x : 1 - 2x : x for the price of 2x of it.
+    # Per unit of gap that lowers sum ln(gap!) by this, by Stirling's formula.
     for x in (i / 300 for i in range(1, 100)):
         entropy = -2 * x * math.log(x) - (1 - 2 * x) * math.log(1 - 2 * x)
         assert entropy <= gossip.potential_drop(2 * x) + 1e-12

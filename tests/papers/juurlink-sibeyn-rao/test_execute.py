@@ -177,7 +177,7 @@ def test_grids_that_cannot_be() -> None:
 
 
 class Reference:
-    """The same rules once more, unit by unit."""
+    """Second implementation of the rules, unit by unit."""
 
     def __init__(self, sides: list[int], wraparound: bool, units: int, half_duplex: bool) -> None:
         self.sides, self.wraparound, self.units, self.half_duplex = sides, wraparound, units, half_duplex
@@ -283,5 +283,5 @@ def test_damaged_schedules_as_the_reference_has_them(seed: int) -> None:
     else:
         rows[hit] = (step, src, axis, displacement, parcels[1:])
     result = compare(grid, gossip.Steps.from_rows(steps.units, sorted(rows)), gossip.Ports.all)
-    # What was lost is missed, unless it would have come a second time.
+    # Lost units are missed, unless they would have come a second time.
     assert broken(result) or damage == 1 or compare(grid, steps, gossip.Ports.all).redundant > 0

@@ -29,7 +29,8 @@ def check(sides: list[int], r: float, wraparound: bool = True, half_duplex: bool
             assert plan.time >= plan.bound * (1 - 1e-9), case
 
 
-# Of long rings every fifth is tried, or nineteenth, of which some are odd, even, prime; the others in `make test-slow`.
+# Long rings are sampled, every fifth or nineteenth, among them odd, even and prime ones; the others are in
+# `make test-slow`.
 @pytest.mark.parametrize("r", [1.0, 16.0])
 @pytest.mark.parametrize(
     ("first", "last", "every"),

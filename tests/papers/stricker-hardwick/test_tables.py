@@ -40,7 +40,7 @@ def test_the_talks_sort() -> None:
 
 
 def test_the_measured_sort_agrees_with_its_measured_primitives() -> None:
-    """The same composition of the talk's measured column, within the rounding of 8 MB/s."""
+    """The composition holds for the talk's measured column, too, within the rounding of 8 MB/s."""
     *primitives, whole = [row.measured for row in talk.sort()]
     keys, buckets = primitives[:3], primitives[3:]
     composed = 1 / (sum(1 / k for k in keys if k) + talk.BUCKET_SHARE * sum(1 / b for b in buckets if b))

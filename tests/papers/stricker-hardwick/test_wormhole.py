@@ -162,7 +162,7 @@ def test_arbitration_is_fair_at_one_router(arbitration: str) -> None:
 
 
 def test_round_robin_favours_who_enters_last_and_age_who_has_come_far() -> None:
-    """Who enters last gets half of the channel, who comes from further on half of the rest."""
+    """Last to enter gets half of the channel; those from further on get half of the rest."""
     net = _core.build_grid("mesh", [5], RATE, 0.0)
     sched = schedule(net, [(i, 4) for i in range(4)])
     turns = simulate(net, sched, arbitration="round-robin")

@@ -55,7 +55,7 @@ def test_runs_and_measurements(browser: Browser, tmp_path: Path) -> None:
 
 
 def test_hostile_names(browser: Browser, tmp_path: Path) -> None:
-    """What files say is text and never part of the page."""
+    """Content of files is text and never part of the page."""
     network = tmp_path / "net.toml"
     network.write_text(
         '[[switch]]\nname = "s<script>alert(1)</script>"\nhosts = "n[0-3]"\nrate = "1Gbit"\nlatency = "1us"\n'

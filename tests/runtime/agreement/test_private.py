@@ -1,4 +1,4 @@
-"""What Hocket does on its own account does not show in the program's communicators."""
+"""Hocket's own communication does not show in the program's communicators."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ LINE = "a GPU runtime is loaded, and schedules serve no buffers in a GPU's memor
 
 @pytest.fixture(params=["cuPointerGetAttribute", "hipPointerGetAttributes", "libcuda.so.1"])
 def runtime(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """What looks like a GPU's runtime: by a function, or by the name of the library."""
+    """Library that looks like a GPU's runtime: by a function, or by its name."""
     is_library = ".so" in request.param
     function = "nothing" if is_library else request.param
     source, library = tmp_path / "fake.c", tmp_path / "fake.so"

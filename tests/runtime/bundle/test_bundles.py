@@ -30,7 +30,8 @@ CALLS = {
     "reduce_check 1 1000 20001": ["MPI_Allreduce"],
 }
 BUNDLES = "bundles by "
-# What the checks make on purpose: erroneous calls, and operations that are not to be combined in any order.
+# Reasons that the checks cause on purpose: erroneous calls, and operations that are not to be combined in any
+# order.
 USUAL = ("erroneous", "operation")
 
 
@@ -116,7 +117,7 @@ def test_without_memory_all_go_rank_by_rank(bundled: Callable[..., Said]) -> Non
     ],
 )
 def test_ranks_that_cannot_share_memory_say_so_once(check: Check, what: str, program: str) -> None:
-    """As in containers: no such system call, or processes that are hidden from each other."""
+    """Containers are like that: no such system call, or processes that are hidden from each other."""
     refusing = compile_once(["cc", "-shared", "-fPIC", str(PROGRAMS / "no_memory.c")], "no_memory.so")
     env = {"HOCKET_CANDIDATE": "bundle-1", "LD_PRELOAD": str(refusing), "HOCKET_TEST_REFUSED": what}
     said = check(program, NETWORK, 9, env=env)
@@ -181,7 +182,7 @@ def test_where_a_host_has_one_rank_not_all_lead(bundled: Callable[..., Said]) ->
 
 @pytest.mark.parametrize("candidate", ["bundle-1", "bundle-native", "bundle-leaders"])
 def test_messages_move_while_ranks_of_a_host_wait(check: Check, candidate: str) -> None:
-    """Who is late sends to one that waits for it in the memory of the host, and on another host."""
+    """Late ranks send to one that waits for them in the memory of the host, and on another host."""
     all_scheduled(
         check("needed_meanwhile 300000", NETWORK, 6, env={"HOCKET_CANDIDATE": candidate}),
         "MPI_Alltoall",

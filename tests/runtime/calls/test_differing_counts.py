@@ -30,7 +30,8 @@ def program(mpi: Mpi) -> Path:
 
 
 def told(done: subprocess.CompletedProcess[str]) -> dict[tuple[str, str, str, str, str, str], list[str]]:
-    """By form, call, count of all, of the odd rank, whether only of what it sends, its number: what ranks got."""
+    """Results of the ranks by form, call, count of all, of the odd rank, whether only of what it sends, its
+    number."""
     cells = {}
     for line in done.stdout.splitlines():
         what, colon, codes = line.partition(": ")

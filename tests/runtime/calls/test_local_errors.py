@@ -25,7 +25,8 @@ MODES = {
 
 
 def sample(program: Path, mpi: Mpi) -> list[str]:
-    """Of the cells that the ranks of this MPI survive, some that have every call, form, error, culprit and time."""
+    """Sample of the cells that the ranks of this MPI survive, with every call, form, error, culprit and
+    time."""
     cells = survived(cell_names(program), mpi)
     Random(20261127).shuffle(cells)
     chosen, seen = [], set[str]()

@@ -22,7 +22,7 @@ def test_every_kind_of_call_on_requests(check: Check) -> None:
 
 
 def recorded(trace: Path, rank: int) -> Counter[str]:
-    """How often each kind of event happened on a rank."""
+    """Number of events on a rank, by kind."""
     return Counter(line.split()[0] for line in trace.with_name(f"trace.{rank}").read_text().splitlines())
 
 

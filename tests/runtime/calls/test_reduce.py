@@ -27,7 +27,7 @@ ROUNDS = 2  # of reduce_forms_check
 
 
 def scheduled(trace: Path, rank: int = 0) -> Counter[str]:
-    """What a rank recorded, by the first word."""
+    """Events that a rank recorded, by the first word."""
     lines = trace.with_name(f"{trace.name}.{rank}").read_text().splitlines()
     return Counter(line.split()[0] for line in lines)
 
@@ -93,7 +93,7 @@ def test_random_schedules(planned: Callable[..., None], seed: int) -> None:
 
 @pytest.mark.parametrize("threads", ["", " threads"])
 def test_every_form_is_scheduled(launch: Launch, tmp_path: Path, threads: str) -> None:
-    """Those that go on beside the program only where all ranks have MPI_THREAD_MULTIPLE."""
+    """Forms that progress beside the program are scheduled only where all ranks have MPI_THREAD_MULTIPLE."""
     trace = tmp_path / "trace"
     done = launch(f"reduce_forms_check{threads}", "chain:2,2", 4, env={"HOCKET_TRACE": str(trace)})
     assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr

@@ -19,7 +19,7 @@ SIZES = {4: 1024, 2044: 1024, 2048: 16384, 65532: 16384, 65536: 1 << 20, 1 << 20
 
 
 def sent(trace: Path, rank: int) -> list[tuple[str, list[int]]]:
-    """Of each call of a rank: its pattern, and the phases of the messages that it is to send."""
+    """Pattern of each call of a rank, and the phases of the messages that the rank is to send."""
     calls: list[tuple[str, list[int]]] = []
     for line in trace.with_name(f"{trace.name}.{rank}").read_text().splitlines():
         what, *numbers = line.split()
@@ -32,7 +32,7 @@ def sent(trace: Path, rank: int) -> list[tuple[str, list[int]]]:
 
 @pytest.mark.parametrize("file", [False, True], ids=["planned in the run", "by a plan file"])
 def test_phases_and_messages(check: Callable[..., Said], tmp_path: Path, file: bool) -> None:
-    """What is short is not cut, or into few pieces; a plan file serves all sizes."""
+    """Short blocks are not cut, or into few pieces; a plan file serves all sizes."""
     trace = tmp_path / "trace"
     network, root = read_network(NETWORK), RANKS - 1
     options = []

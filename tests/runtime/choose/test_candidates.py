@@ -1,4 +1,4 @@
-"""What ``hocket plan`` lists is what a run chooses from, and expects by the same simulation."""
+"""Candidates in ``hocket plan`` are those that a run chooses from, with the same simulated times."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SLOW, FAST = "600000", "600"  # microseconds of a call by the library, by a sche
 
 
 def listed(network: str, pattern: str, size: int) -> list[str]:
-    """By ``hocket plan``."""
+    """Candidates that ``hocket plan`` lists."""
     command = [
         sys.executable,
         "-m",

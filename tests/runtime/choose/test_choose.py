@@ -1,4 +1,5 @@
-"""Who serves a call, as the runtime finds out. The clock is the test program's: costs are the same on every machine."""
+"""Selection of a call's candidate by the runtime. The clock is the test program's: costs are the same on
+every machine."""
 
 from __future__ import annotations
 
@@ -130,7 +131,7 @@ def test_bundles_are_offered_to_small_irregular_calls(calls: Callable[..., Told]
 
 
 def test_a_size_that_never_comes_again_does_not_hold_up_others(calls: Callable[..., Told]) -> None:
-    """What its second call has cost is never agreed on."""
+    """The cost of its second call is never agreed on."""
     told = calls(SLOW, FAST, form="left", size=1 << 18)
     assert told.first == 1 and told.last == 39 and told.scheduled >= 34
 
@@ -193,12 +194,12 @@ def test_a_first_call_that_opens_connections_does_not_make_the_ranks_meet(calls:
 
 @pytest.mark.parametrize(("form", "agreements"), [("blocking", 2), ("vector", 4)])
 def test_what_short_calls_cost(calls: Callable[..., Told], form: str, agreements: int) -> None:
-    """Of 200 calls 64 and 65 are timed; of irregular ones 1 and 16 are looked at, too."""
+    """Calls 64 and 65 of 200 are timed; irregular calls 1 and 16 are looked at, too."""
     assert calls("30", FAST, form=form, size=8, number=200).agreements == agreements
 
 
 def test_large_irregular_calls_that_outrun_the_wires_make_nobody_meet(calls: Callable[..., Told]) -> None:
-    """What a rank sends needs 25 ms of its host's link."""
+    """A rank's data need 25 ms of its host's link."""
     told = calls("600", FAST, *LEARN, "-v", form="vector", size=1 << 20)
     assert told.scheduled == 0 and "not_worth" not in told.said  # a plan would not be
     assert "not_worth" in calls("60000", FAST, *LEARN, "-v", form="vector", size=1 << 20, number=4).said
@@ -276,7 +277,8 @@ def test_ranks_do_not_meet_for_small_irregular_calls(calls: Callable[..., Told])
 def test_what_is_known_of_an_irregular_exchange_serves_the_next_run(
     calls: Callable[..., Told], kept: Path
 ) -> None:
-    """As soon as it is planned: when it comes again after the call that is looked at."""
+    """Scheduling begins once the exchange is planned: when it comes again after the call that is looked
+    at."""
     assert calls(SLOW, FAST, form="vector", env=ALL).first >= 3
     text = only_file(kept).read_text()
     assert re.search(r"call=irregular .* layout=demand-[0-9a-f]{16} .*winner=schedule ", text)

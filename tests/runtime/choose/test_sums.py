@@ -1,4 +1,5 @@
-"""Who serves floating-point sums: one candidate in a job, decided before the first. The clock is the test program's."""
+"""Selection for floating-point sums: one candidate in a job, decided before the first. The clock is the test
+program's."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ LONG, SHORT = 1 << 17, 1 << 13
 
 @pytest.fixture
 def sums(launch: Launched, tmp_path: Path) -> Callable[..., int]:
-    """How many of the job's sums were scheduled; the program has checked that all come to the same bits."""
+    """Number of the job's sums that were scheduled; the program has checked that all have the same bits."""
 
     def run(
         form: str, native: str, scheduled: str, size: int, *options: str,
@@ -58,7 +59,7 @@ def test_other_calls_of_the_job_decide(
 
 @pytest.mark.parametrize("size", [LONG, SHORT])
 def test_what_was_decided_stays(sums: Callable[..., int], size: int) -> None:
-    """What other calls find out after the first sum changes nothing, and shows in the next job."""
+    """Timings of other calls after the first sum change nothing, and show in the next job."""
     native, scheduled = (SLOW, FAST) if size == SHORT else LOSES
     assert sums("sums-early", native, scheduled, size) == (1 + LATE if size == LONG else 0)
     assert sums("sums-early", native, scheduled, size) == (1 + LATE if size == SHORT else 0)
@@ -106,7 +107,7 @@ def test_the_old_name_is_refused(launch: Launched, value: str) -> None:
 
 
 def test_the_old_name_in_the_ranks(launch: Launched) -> None:
-    """By a launcher that does not look at it: said once, and the default counts."""
+    """Started by a launcher that ignores the name: reported once, and the default counts."""
     done = launch("subsets 300", "chain:2,2", 4, exports={"HOCKET_REPRODUCIBLE": "rank-order"})
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr.count("does not count any more; set HOCKET_SUMS=rank-order instead") == 1

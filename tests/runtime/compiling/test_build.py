@@ -87,7 +87,7 @@ def test_sorting_is_built_anew_for_another_runtime(mpi: Mpi, monkeypatch: pytest
 
 
 def test_a_full_disk_is_said_while_compiling(tmp_path: Path) -> None:
-    """As compilers and assemblers say it."""
+    """Compilers and assemblers print this message."""
     compiler = ["sh", "-c", "echo 'as: cannot write x.o: No space left on device' >&2; exit 1"]
     with pytest.raises(
         HocketError, match=rf"No space left on device; free some space in {tmp_path}.*XDG_CACHE"

@@ -144,7 +144,7 @@ def test_a_strangers_is_not(
 
 
 def test_an_installation_may_be_a_groups(tmp_path: Path) -> None:
-    """Of those who look after it; not everybody's."""
+    """The group of its maintainers may write it, not everybody."""
     tmp_path.chmod(0o775)
     check_installed(tmp_path)
     tmp_path.chmod(0o777)
@@ -204,7 +204,7 @@ def test_a_damaged_file_is_built_anew(home: Path) -> None:
 
 
 def test_a_damaged_plan_is_written_anew(home: Path) -> None:
-    """As is one that others could change."""
+    """A plan that others could change is written anew, too."""
     plan = keep("plan", b"data", ".hkt")
     plan.write_bytes(b"dat4")
     assert keep("plan", b"data", ".hkt").read_bytes() == b"data"
@@ -277,7 +277,7 @@ NOBODY = 65534
 
 
 def as_nobody(work: Callable[[], object]) -> str:
-    """What it returns, or the error, in a process of another user."""
+    """Result of the work, or its error, in a process of another user."""
     context = multiprocessing.get_context("fork")
     said = context.SimpleQueue()
 

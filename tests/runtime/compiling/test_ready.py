@@ -16,7 +16,7 @@ from hocket.launch.runtime import probe, ready
 from hocket.launch.runtime.ready import ready_runtime
 from hocket.launch.runtime.wrapper import read_wrapper
 
-# What the ready-made runtimes of these tests were built for.
+# Functions for which the ready-made runtimes of these tests were built.
 FUNCTIONS = {"MPI_Alltoall": True, "PMPI_Alltoall": True, "MPI_Alltoall_c": False}
 HAVE = ("MPI_Alltoall", "PMPI_Alltoall")
 MPICH, OPEN_MPI, STANDARD = "libmpi.so.12", "libmpi.so.40", "libmpi_abi.so.1"

@@ -1,4 +1,5 @@
-"""What compiler wrappers and launchers tell of their MPI; what is built again when that changes."""
+"""Properties of an MPI by its compiler wrappers and launchers; parts that are built again when these
+change."""
 
 from __future__ import annotations
 
@@ -67,7 +68,7 @@ def test_families(tmp_path: Path, macros: dict[str, str], mpi: str, version: str
 
 
 def test_every_change_of_the_mpi_is_another_build(tmp_path: Path) -> None:
-    """The same path, the same major version."""
+    """Path and major version stay the same."""
     first = {"MPICH_VERSION": '"5.0.1"'}
     identities = [
         read_wrapper(fake_mpicc(tmp_path, macros, **more)).identity

@@ -110,7 +110,7 @@ def test_twice_is_like_once_and_unset_takes_it_back(shell: Shell, tmp_path: Path
 
 
 def test_another_placement_replaces_the_earlier_one(shell: Shell) -> None:
-    """By names, the ranks of one machine are on no host of this network."""
+    """Placed by names, the ranks of one machine are on no host of this network."""
     names = PLAIN.replace("--placement order", "--placement names").split("\n")[0]
     done = shell(f"{PLAIN.splitlines()[0]}\n{names}\nmpiexec -n 8 ./program")
     assert not scheduled(done, phases=16)
@@ -134,7 +134,8 @@ def test_nothing_is_kept_where_an_empty_directory_says_so(shell: Shell) -> None:
 
 
 def uplinks(done: subprocess.CompletedProcess[str]) -> tuple[bool, bool]:
-    """Whether the ranks are to measure them, and whether that of an earlier call is taken back."""
+    """Return whether the ranks are to measure uplinks, and whether the setting of an earlier call is taken
+    back."""
     return "export HOCKET_TRUNKS=" in done.stdout, "unset HOCKET_TRUNKS" in done.stdout
 
 

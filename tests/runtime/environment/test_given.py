@@ -1,4 +1,4 @@
-"""What the user gives a run: plans of another network, plans that do not hold, variables beside options."""
+"""Inputs of a run: plans of another network, invalid plans, variables beside options."""
 
 from __future__ import annotations
 

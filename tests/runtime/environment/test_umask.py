@@ -1,4 +1,4 @@
-"""What `hocket run` and its ranks write is for nobody else to change, whatever the umask."""
+"""Files of `hocket run` and its ranks cannot be changed by others, whatever the umask."""
 
 from __future__ import annotations
 

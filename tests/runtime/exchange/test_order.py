@@ -146,7 +146,7 @@ class Kept:
         return early
 
     def part(self, transfer: int, segment: int) -> list[tuple[int, int, int]]:
-        """What a segment carries: (origin, begin, end)."""
+        """Bytes of a segment: (origin, begin, end)."""
         at, cut = 0, []
         first, last = segment * self.segment, (segment + 1) * self.segment
         for origin, begin, end in self.pieces[transfer]:
@@ -177,7 +177,7 @@ def run(
     schedule = _core.plan_exchange(built, demand).schedule
     waits = _core.derive_waits(built, schedule, window)
     exchange = _core.Plan(built, schedule, waits, demand, "tree", 0, 0.0, 0.0)
-    # As the ranks read them: a plan file orders the transfers of a phase by sender.
+    # Plans as the ranks read them: a plan file orders the transfers of a phase by sender.
     plans = {}
     paths = []
     for plan in (exchange, gather):
@@ -204,8 +204,8 @@ def run(
 
 
 def drawn(network: _core.Network, demand: _core.Demand, scheduler: str, seed: int) -> _core.Schedule:
-    """What the ranks agree on: the first one's schedule if it is close to the bound; else each draws with a
-    seed of its own, the fastest counts, the first of equals."""
+    """Schedule that the ranks agree on: the first one's if it is close to the bound; else each draws with a
+    seed of its own, and the fastest counts, the first of equals."""
     make = _core.find_scheduler(scheduler, "irregular").make
     schedules = [make(network, demand, seed=seed + rank) for rank in range(network.ranks)]
     times = [_core.token_seconds(network, schedule) for schedule in schedules]
@@ -251,7 +251,7 @@ def test_irregular_exchanges_keep_to_their_plan(
 
 
 def port_waits(schedule: _core.Schedule, window: int) -> list[list[int]]:
-    """For each message, the one before it at its receiver, ``window`` places earlier."""
+    """Message before each one at its receiver, ``window`` places earlier."""
     received: dict[int, list[int]] = {}
     waits = []
     for message, (_, _, dst, *_) in enumerate(schedule.rows()):

@@ -78,7 +78,7 @@ def test_every_form(check: Check, tmp_path: Path, mode: str) -> None:
 
 
 def calls_of(launch: Launched, network: str, **env: str) -> tuple[list[int], str]:
-    """How many matrices of sizes each call put together, and what was said."""
+    """Number of size matrices that each call put together, and the output."""
     done = launch("vector_rounds 30000x3", network, 6, env=ROUNDS | env)
     assert done.returncode == 0 and "ok 0 wrong" in done.stdout, done.stdout + done.stderr
     return [int(found) for found in re.findall(r"matrices (\d+)", done.stdout)], done.stderr
@@ -98,7 +98,7 @@ def test_where_more_than_ports_is_shared_the_whole_is_planned(launch: Launched, 
 
 
 def test_limits_are_those_of_a_plan_of_the_whole(launch: Launched) -> None:
-    """By flows on the busiest port, and by senders into hosts that are nearly as busy."""
+    """Limits count the flows on the busiest port, and the senders into hosts that are nearly as busy."""
     network, demand = read_network("star:6"), thirds(6, 30000)
     most, none = 1000, 1
     flows, senders = (

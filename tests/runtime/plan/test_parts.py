@@ -34,7 +34,7 @@ def source_of(network: str, tmp_path: Path) -> str:
 
 
 def rows_in(trace: Path) -> dict[str, Sends]:
-    """What a rank was to send in its last call of each pattern."""
+    """Messages that a rank was to send in its last call of each pattern."""
     found: dict[str, Sends] = {}
     for line in trace.read_text().splitlines():
         what, *rest = line.split()

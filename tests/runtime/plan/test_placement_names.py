@@ -30,12 +30,12 @@ def warnings(said: str) -> list[str]:
 
 
 def by_rank(values: list[str]) -> str:
-    """As the wrapper's shell understands it: each rank's own."""
+    """Shell expression that each rank's wrapper expands to the rank's own value."""
     return f"$(echo {' '.join(values)} | cut -d' ' -f$(({RANK} + 1)))"
 
 
 def doctors_verdict(network: str, names: list[str]) -> set[Level]:
-    """What 'hocket doctor' says of ranks on hosts of these names."""
+    """Levels of the findings of 'hocket doctor' for ranks on hosts of these names."""
     case = Case(
         {},
         network=read_network(network),
@@ -176,7 +176,7 @@ def test_hosts_that_share_a_machine_cannot_measure_uplinks(
 def test_a_torn_host_has_no_table(
     mpi: Mpi, launch: Launched, network: Callable[[str], str], names_library: Path, tmp_path: Path
 ) -> None:
-    """What keeps ranks from a plan keeps them from hocket_schedule(), in the same words."""
+    """Reasons that keep ranks from a plan keep them from hocket_schedule(), in the same words."""
     program = compile_with_hocket(mpi, PROGRAMS / "exchange_check.c")
     named = {
         "LD_PRELOAD": f"$LD_PRELOAD:{names_library}",

@@ -140,7 +140,7 @@ def to_neighbours(vertical: int, down: int, up: int) -> Matrix:
 
 
 def known_traffic() -> dict[str, Matrix]:
-    """Of traffic_forms.c, by call."""
+    """Traffic of traffic_forms.c, by call."""
     others = [(i, j) for i, j in EVERYONE if i != j]
     sizes = {(i, j): 10 * i + j for i, j in EVERYONE if 10 * i + j}
     row = to_neighbours(4, 3, 4)

@@ -43,7 +43,7 @@ def test_the_order_of_ranks(launch: Launch, tmp_path: Path, case: str, kept: boo
 def test_rounding_sums_are_scheduled_where_wires_take_long(
     launch: Launch, tmp_path: Path, rate: str, is_long: bool
 ) -> None:
-    """Who serves them is not found out: blocks of 100 KB take 0.8 ms or 0.08 ms on a wire."""
+    """Selection is not by timings here: blocks of 100 KB take 0.8 ms or 0.08 ms on a link."""
     options = ("--choose", "learn", "--rate", rate)
     assert served(launch, tmp_path / "trace", "sum-double", *options) == is_long
 

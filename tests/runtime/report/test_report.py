@@ -86,7 +86,7 @@ def test_reductions_and_broadcasts(report: Callable[..., Told]) -> None:
     told = report("report_calls sums", "chain:2,2", 4, "--min-gather-bytes", "1024")
     assert told.returncode == 0, told.said
     vector, others = 4 * 4096, 3
-    # What all ranks send if nobody passes on or adds up for others; on a link at least, of the vector.
+    # Bytes that all ranks send if none forwards or adds up for others; on a link at least, of the vector.
     known = {
         "MPI_Allreduce": (4 * others * 2 * 4096, 2 * 4096, 1.5),
         "MPI_Reduce_scatter": (4 * others * 4096, 4096, 0.75),
@@ -134,7 +134,7 @@ def test_nonblocking_exchanges_count_from_start_to_end(report: Callable[..., Tol
     assert others["bound_seconds"] == pytest.approx(3 * 4 * 4096 / 125e6)
 
 
-# Of report_calls.c: what all ranks send to each other in one irregular exchange.
+# Bytes that all ranks of report_calls.c send to each other in one irregular exchange.
 IRREGULAR = sum(1024 * (1 + (rank + to) % 3) for rank in range(4) for to in range(4) if to != rank)
 
 

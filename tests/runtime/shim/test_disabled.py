@@ -24,7 +24,8 @@ PROGRAMS = {
 
 
 def hears(said: str) -> list[str]:
-    """What Hocket says in the ranks: the first launch with an MPI library also says that it builds the runtime."""
+    """Output of Hocket in the ranks, without the line on building the runtime, which the first launch with an
+    MPI adds."""
     lines = [line for line in said.splitlines() if line.startswith("hocket: ")]
     return [line for line in lines if not line.startswith("hocket: building the runtime")]
 
@@ -65,7 +66,7 @@ def test_nothing_is_recorded(launch: Launch, tmp_path: Path) -> None:
 
 
 def test_a_value_that_says_neither(check: Callable[..., Said]) -> None:
-    """By a launcher that does not look at it; calls are scheduled as if it were not there."""
+    """Started by a launcher that ignores the variable; calls are scheduled as if it were unset."""
     said = check("subsets 300", "chain:2,2", 4, exports={**FORCED, "HOCKET_DISABLE": "yes"})
     assert said.count("HOCKET_DISABLE='yes' is not 0 or 1; using 0") == 1, said
     assert said.scheduled("MPI_Alltoall") > 0

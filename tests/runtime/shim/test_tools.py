@@ -70,7 +70,7 @@ def test_tools_that_the_user_preloads_come_first(check: Check, build: Callable[.
 
 
 def test_a_tool_that_hides_calls(check: Check, build: Callable[..., Path]) -> None:
-    """What it waits for must not be a request that only Hocket completes."""
+    """The tool's own requests must not be ones that only Hocket completes."""
     tool = build("libtool.so", "counting_tool.c", *SHARED, "-DASKS_THE_LINKER", "-ldl")
     said = check("counted", "chain:2,2", RANKS, exports={"LD_PRELOAD": f"$LD_PRELOAD:{tool}"})
     saw_everything(said)

@@ -19,7 +19,7 @@ BUILT_IN = Profile.built_in()
 
 
 def predicted(mpi: Mpi, profile: Path) -> tuple[list[float], str]:
-    """By each step, the same on both ranks, and what was said on the way."""
+    """Predicted seconds of each step, the same on both ranks, and the output on the memory profile."""
     env = {**python_env(mpi, "--sort"), "HOCKET_MEMORY": str(profile)}
     command = launch_command(mpi, 2, [], env, [sys.executable, str(PROGRAM)])
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)

@@ -1,4 +1,4 @@
-"""What routes elements to ranks and regions and puts them in place, against numpy."""
+"""Routing of elements to ranks and regions, and putting them in place, against numpy."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def test_more_records_than_the_cache_holds(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["u32", "u64", "i64", "f32", "f64"])
 def test_keys_alone_of_every_number(name: str) -> None:
-    """As many as the networks and the vectors have room for, one fewer and one more; then pivots."""
+    """Numbers of keys that just fill the networks and vectors, one fewer and one more; then pivots."""
     rng = np.random.default_rng(12)
     for n in (*range(70), 127, 128, 129, 255, 256, 257, 511, 512, 513, 4095, 4096, 4097):
         for distribution in DISTRIBUTIONS:

@@ -18,7 +18,7 @@ PROGRAMS = Path(__file__).parents[1] / "programs"
 
 @pytest.fixture(scope="module", autouse=True)
 def built(mpi: Mpi) -> None:
-    """What sorts, so that no test waits for the compiler."""
+    """Build the sort library, so that no test waits for the compiler."""
     hocket("config", "--libs", "--sort", "--mpi", mpi.mpiexec)
 
 
@@ -49,7 +49,7 @@ def test_wrong_arguments_of_one_rank_are_refused_on_all(mpi: Mpi, ranks: int, sh
 
 @pytest.mark.parametrize(("ranks", "shared"), [(2, 0), (3, 1)])
 def test_a_rank_without_memory_is_heard_of_on_all(mpi: Mpi, ranks: int, shared: int) -> None:
-    """What malloc keeps from earlier calls would be memory all the same: it keeps little."""
+    """Memory kept by malloc from earlier calls would count as free: it keeps little."""
     check(mpi, ranks, shared, "memory", MALLOC_MMAP_THRESHOLD_="65536")
 
 

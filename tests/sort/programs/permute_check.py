@@ -44,7 +44,7 @@ def part(whole: Array, begins: Array) -> Array:
 
 
 def elements(rng: np.random.Generator, total: int) -> Array:
-    """Of widths from 1 to 40 bytes and some large ones; numbers, records, rows."""
+    """Draw elements of widths from 1 to 40 bytes and some large ones; numbers, records, rows."""
     kind = rng.integers(5)
     if kind == 0:
         return rng.integers(0, 256, (total, int(rng.integers(1, 41)))).astype(np.uint8)
@@ -81,7 +81,7 @@ def destinations_of(rng: np.random.Generator, total: int) -> Array:
 
 
 def stored(rng: np.random.Generator, array: Array) -> Array:
-    """The same elements, contiguous or not, or in shared memory."""
+    """Copy of the elements, contiguous or not, or in shared memory."""
     kind = rng.integers(3)
     if kind == 0:
         wide = np.zeros((2 * len(array), *array.shape[1:]), array.dtype)
@@ -295,7 +295,7 @@ def refuse() -> None:
 
 @contextmanager
 def last_rank_short_of(size: int) -> Iterator[None]:
-    """Of memory: it gets less than `size` bytes more."""
+    """Limit the last rank's memory: it gets less than `size` bytes more."""
     limits = resource.getrlimit(resource.RLIMIT_AS)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     if RANK == LAST:

@@ -15,7 +15,7 @@ PROGRAMS = Path(__file__).parents[1] / "programs"
 
 
 def sort_check(mpi: Mpi, ranks: int, *arguments: str, shared: int = 0) -> int:
-    """How many cases were right."""
+    """Number of cases that were right."""
     env = python_env(mpi, "--sort") | {"HOCKET_SHARED_RANKS": str(shared)}
     said = mpiexec(mpi, ranks, [sys.executable, str(PROGRAMS / "sort_check.py"), *arguments], env)
     ok, cases = said.split()

@@ -36,7 +36,7 @@ class Cluster:
 
     @property
     def is_star(self) -> bool:
-        """Return true if the hosts share nothing but their own links."""
+        """True if the hosts share nothing but their own links."""
         wide = self.bb_rate == 0 or self.bb_policy == "FATPIPE" or self.bb_rate >= self.rate * len(self.hosts)
         return self.topology == "FLAT" and wide and self.policy != "SHARED"
 
