@@ -96,7 +96,7 @@ void collect_all(const Counts& begins, std::size_t width, const Positions& posit
   collect(divided.cuts, width, span_of(positions), data, bytes_of(to));
 }
 
-/// Only from buckets that are `here`.
+/// Gathers elements only from the buckets that are `here`.
 void gather_here(const Counts& begins, std::size_t width, const Source& source, const std::vector<bool>& here,
                  const Positions& positions, const Target& to) {
   const Divided divided(begins, positions);

@@ -121,7 +121,7 @@ std::vector<double> timed_scatter(std::size_t width, const Source& from, const V
       [&] { scatter_once(width, bytes_of(from), span_of(offsets), bytes_of(to), taken); });
 }
 
-/// From `source`, which equal parts of all positions follow each other in.
+/// Gathers from `source`, in which equal parts of all positions follow each other.
 std::vector<double> gather_parts(std::uint64_t parts, std::size_t width, const Source& source,
                                  const Positions& positions, const Target& to, std::size_t repeat) {
   const Cuts cuts = cuts_of(elements_in(source, width), parts, 0, 1);

@@ -75,7 +75,7 @@ void check_runs(std::size_t width, std::span<const std::uint64_t> counts, std::s
   }
 }
 
-/// Where the runs begin, anew for every run of a kernel.
+/// Begins of the runs, set anew for every run of a kernel.
 struct Ends {
   Ends(const Target& out, std::span<const std::uint64_t> begins) : base(bytes_of(out)), from(begins), to(from.size()) {}
   void reset() {

@@ -1,5 +1,5 @@
 #pragma once
-/// Which all-to-alls have a closed form, so that a rank need not know the whole schedule.
+/// Closed forms of all-to-alls, with which a rank need not know the whole schedule.
 #include <string_view>
 
 #include "core/algorithms/algorithm.hpp"

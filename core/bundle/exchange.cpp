@@ -51,8 +51,8 @@ Demand messages_between(const HostGroups& groups, const Demand& demand) {
   return irregular(TrafficMatrix(hosts, std::move(messages)));
 }
 
-/// The same transfers, each with the bytes of its two-level message; those of 0 bytes are left out of irregular
-/// exchanges. A schedule of pieces is returned unchanged.
+/// A copy of the schedule, each transfer with the bytes of its two-level message; those of 0 bytes are left out of
+/// irregular exchanges. A schedule of pieces is returned unchanged.
 Schedule with_sizes(const Schedule& schedule, const Demand& between) {
   if (!schedule.direct()) return schedule;
   if (!between.by_matrix()) {
@@ -160,7 +160,7 @@ class Bundler {
     }
   }
 
-  /// Where a host keeps what it passes on: whole messages that come once.
+  /// Place where a host keeps what it passes on: whole messages that come once.
   std::uint64_t passed_on(Rank host, const Piece& piece, bool arrives) {
     const auto key = std::tuple(host, piece.origin, piece.target, piece.offset);
     if (arrives) {

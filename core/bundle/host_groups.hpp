@@ -1,5 +1,5 @@
 #pragma once
-/// Which ranks share a host, and who carries for them.
+/// Groups of ranks that share a host, and the rank that sends and receives for each group.
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -1,9 +1,10 @@
 #pragma once
-/// Where bundles lie in the shared memory of a host.
+/// Layout of two-level messages in the shared memory of a host.
 ///
-/// A bundle is all that the ranks of one host have for those of another: a row for each rank that sends, in it a block
-/// for each rank that gets. Those that go out come first, then those that come in, both in the order of the leaders of
-/// their peers. What a host has for its own ranks is one of those that go out, and is read there.
+/// A bundle (two-level message) is all that the ranks of one host have for those of another: a row for each rank that
+/// sends, in it a block for each rank that gets. Those that go out come first, then those that come in, both in the
+/// order of the leaders of their peers. What a host has for its own ranks is one of those that go out, and is read
+/// there.
 #include <cstddef>
 #include <cstdint>
 #include <vector>

@@ -28,7 +28,7 @@ class TrafficMatrix {
   [[nodiscard]] std::uint64_t messages() const { return target_.size(); }
   [[nodiscard]] std::uint64_t total_bytes() const { return total_; }
   [[nodiscard]] std::uint64_t largest() const { return largest_; }
-  /// Whom `src` sends to, and how much; two spans of the same length.
+  /// The ranks to which `src` sends, and how much; two spans of the same length.
   [[nodiscard]] std::span<const Rank> targets(Rank src) const {
     return {target_.data() + begin_[src], target_.data() + begin_[src + 1]};
   }

@@ -95,7 +95,7 @@ class Line {
 
   [[nodiscard]] bool wraps() const { return builder_.grid().wraparound; }
   void hold(std::uint32_t place, const Bundle* bundle) { builder_.hold(colour_, node(place), bundle); }
-  /// From place to place; on a ring the way that `forward` says.
+  /// Sends from place to place; on a ring the way that `forward` says.
   void send(std::uint64_t step, std::uint32_t from, std::uint32_t to, bool forward, const Bundle* bundle);
   const Bundle* gather(const Cell& cell, std::uint64_t end);
   const Bundle* gather_half_duplex(const Cell& cell, std::uint64_t end);

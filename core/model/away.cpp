@@ -18,7 +18,7 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// From 0 to below 1.
+/// A number from 0 to below 1.
 double unit(std::uint64_t x) { return static_cast<double>(x >> 11) * 0x1p-53; }
 
 }  // namespace

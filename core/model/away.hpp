@@ -32,7 +32,7 @@ class Away {
   /// Number of ranks of the network; 0 if it fits every network.
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
   [[nodiscard]] bool never() const { return absences_.empty() && !noise_; }
-  /// When the rank does what it would do at that time.
+  /// The time at which the rank does what it would do at `time`.
   [[nodiscard]] double after(Rank rank, double time) const;
   /// Seconds until then that noise keeps the rank away.
   [[nodiscard]] double noise_seconds(Rank rank, double until) const;

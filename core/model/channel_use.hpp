@@ -1,5 +1,5 @@
 #pragma once
-/// Which transfers of a schedule use a channel, and how many.
+/// Use of channels by a schedule: which transfers, and how many.
 #include <cstdint>
 #include <span>
 #include <vector>

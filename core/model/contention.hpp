@@ -15,7 +15,7 @@ struct Contention {
   bool operator==(const Contention&) const = default;
 };
 
-/// For any number of flows: in between on a straight line, beyond eight as there.
+/// The fraction for any number of flows: linear between the given ones; beyond eight that of eight.
 [[nodiscard]] double shared_rate(const SharedRate& part, double flows);
 
 /// Throws InputError for parts that are not above 0 and at most 1.

@@ -1,5 +1,5 @@
 #pragma once
-/// Which transfers a transfer sets free, for the simulator.
+/// Transfers that a transfer sets free, for the simulator.
 #include "core/schedule/grouped.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/schedule/waits.hpp"

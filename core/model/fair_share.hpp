@@ -33,7 +33,7 @@ class FairShare {
   explicit FairShare(const Network& network, const Contention& contention = {});
 
   void start(double now, const FlowSpec& flow, std::span<const Channel> route);
-  /// When the next flow ends or reaches its mark; infinity if none is under way. Settles the rates.
+  /// The time at which the next flow ends or reaches its mark; infinity if none is under way. Settles the rates.
   [[nodiscard]] double next(double now);
   /// Takes one event that is due by `horizon`; ends its flow at `now`. False if there is none.
   bool take(double now, double horizon, Event& event);

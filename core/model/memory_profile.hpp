@@ -42,7 +42,7 @@ enum class Work : std::uint8_t {
 inline constexpr std::size_t works = 27;
 [[nodiscard]] const char* name(Work work);
 
-/// Where a figure holds. What a work has no use for is 1.
+/// Conditions under which a figure holds. A dimension of no use for a work is 1.
 struct WorkShape {
   std::uint32_t ranks = 1;  ///< ranks of the host that do the same at the same time
   std::uint32_t width = 1;  ///< bytes of an element

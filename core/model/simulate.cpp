@@ -29,7 +29,7 @@ void check(const Network& network, const Schedule& schedule, const ModelParamete
   model::check_fits(network, schedule);
 }
 
-/// Where a rank stands in its list of sends.
+/// State of a rank in its list of sends.
 struct Sender {
   std::span<const std::uint32_t> left;  ///< transfers to be posted
   std::uint32_t flying = 0;             ///< posted and not over

@@ -67,7 +67,7 @@ class TokenSimulation {
 
   [[nodiscard]] std::uint32_t ranks() const { return network_.ranks(); }
   [[nodiscard]] std::size_t runs() const { return away_.size(); }
-  /// Until the last message so far is over.
+  /// Seconds until the last message so far is over.
   [[nodiscard]] double seconds(std::size_t run = 0) const { return seconds_[run]; }
   /// The end of the last message that the rank has sent, or 0.
   [[nodiscard]] double end(Rank rank, std::size_t run = 0) const { return ends_[rank * runs() + run]; }

@@ -20,23 +20,23 @@ class Dragonfly {
   [[nodiscard]] static std::shared_ptr<const Dragonfly> find(const NetworkSpec& spec);
 
   [[nodiscard]] std::uint32_t groups() const { return groups_; }
-  /// Per group. Routers are numbered group by group.
+  /// Routers per group. They are numbered group by group.
   [[nodiscard]] std::uint32_t routers() const { return routers_; }
   /// The router of a host, or the number of a router.
   [[nodiscard]] std::uint32_t router(Node node) const { return router_[node]; }
-  /// True if the node has a link to a router: a host.
+  /// True for a leaf: a node whose only link leads to a router.
   [[nodiscard]] bool is_leaf(Node node) const { return to_router_[node] != no_channel; }
   /// The channel from one group to another (`from` != `to`).
   [[nodiscard]] Channel between(std::uint32_t from, std::uint32_t to) const {
     return between_[std::size_t{from} * groups_ + to];
   }
-  /// Where a channel begins, and where it leads.
+  /// The node where a channel begins, and the node to which it leads.
   [[nodiscard]] Node tail(Channel channel) const { return head_[channel ^ 1]; }
   [[nodiscard]] Node head(Channel channel) const { return head_[channel]; }
 
-  /// To the router whose link leads to the destination's group, over that link, to the destination's router: the
-  /// minimal route of the source above. Paths through third groups can be shorter; they are not taken, as they would
-  /// load the links between groups twice.
+  /// Appends the minimal route of the source above: to the router whose link leads to the destination's group, over
+  /// that link, to the destination's router. Paths through third groups can be shorter; they are not taken, as they
+  /// would load the links between groups twice.
   void append_route(Node src, Node dst, std::vector<Channel>& route) const;
 
  private:

@@ -100,7 +100,7 @@ bool FatTree::read_shape() {
   return true;
 }
 
-/// From the top: below a node its children's hosts follow each other, by the first of each.
+/// Numbers hosts from the top: below a node its children's hosts follow each other, by the first of each.
 bool FatTree::number_hosts() {
   std::vector<Node> least(level_.size(), unknown);  // host below
   for (const Node host : on_[0]) least[host] = host;

@@ -29,7 +29,7 @@ class FatTree {
   [[nodiscard]] std::uint32_t twins(std::uint32_t level) const { return twins_[level]; }
   /// The first host below the node, as a number in the order of the tree, from 0.
   [[nodiscard]] std::uint32_t first_host(Node node) const { return first_host_[node]; }
-  /// Which of its twins the node is: digit i of the number, from the least, is the parent chosen on level i.
+  /// The node's number among its twins: digit i, from the least, is the parent chosen on level i.
   [[nodiscard]] std::uint32_t twin(Node node) const { return twin_[node]; }
 
   /// The number that decides on the route to a host: its digits, least significant first, are the parents that messages
@@ -38,13 +38,13 @@ class FatTree {
   /// True if way(host) is the host's own number: D-mod-k.
   [[nodiscard]] bool by_own_number() const { return way_.empty(); }
 
-  /// Where a channel leads.
+  /// The node to which a channel leads.
   [[nodiscard]] Node head(Channel channel) const { return head_[channel]; }
 
-  /// Up to the first switch above both, then down. Which parent is taken follows from the destination alone: without
-  /// given routes from its number, the digits from the least (D-mod-k): shifts of a full tree share no channel.
-  /// Source: Zahavi, "Fat-tree routing and node ordering providing contention free traffic for MPI global collectives"
-  /// (2012).
+  /// Appends the route: up to the first switch above both, then down. Which parent is taken follows from the
+  /// destination alone: without given routes from its number, the digits from the least (D-mod-k): shifts of a full
+  /// tree share no channel. Source: Zahavi, "Fat-tree routing and node ordering providing contention free traffic for
+  /// MPI global collectives" (2012).
   void append_route(Node src, Node dst, std::vector<Channel>& route) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// Which host a machine is, by its names.
+/// Identification of the host that a machine is, by its names.
 #include <cstddef>
 #include <span>
 #include <string>

@@ -68,7 +68,7 @@ void Network::route_graph() {
   wired_as_ = found;
   if (found != nullptr && (!tables || found->follow(spec_, *routing_))) {
     fat_tree_ = found;
-    routing_ = fat_tree_routing(fat_tree_);  // the same routes as the tables, in less memory
+    routing_ = fat_tree_routing(fat_tree_);  // routes equal those of the tables, in less memory
   } else if (!tables) {
     dragonfly_ = found == nullptr ? Dragonfly::find(spec_) : nullptr;
     routing_ = dragonfly_ != nullptr ? dragonfly_routing(dragonfly_) : shortest_path_routing(spec_);

@@ -8,7 +8,7 @@
 
 namespace hocket {
 
-/// Per destination host, the channel by which each node sends on.
+/// The channel by which each node sends on, per destination host.
 class NextHops {
  public:
   static constexpr Channel none = ~Channel{0};
@@ -31,7 +31,7 @@ class NextHops {
   }
 
   [[nodiscard]] const std::vector<Node>& hosts() const { return hosts_; }
-  /// Where a channel leads.
+  /// The node to which a channel leads.
   [[nodiscard]] Node head(Channel channel) const { return head_[channel]; }
   [[nodiscard]] Channel get(Node at, Node dst) const { return next_[column_[dst] * nodes_ + at]; }
   void set(Node at, Node dst, Channel channel) { next_[column_[dst] * nodes_ + at] = channel; }

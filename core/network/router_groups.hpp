@@ -1,5 +1,5 @@
 #pragma once
-/// Which routers of a graph are the groups of a dragonfly.
+/// Search for the routers of a graph that are the groups of a dragonfly.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>

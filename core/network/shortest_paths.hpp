@@ -1,5 +1,5 @@
 #pragma once
-/// Which channels lead the shortest way to a host of a graph.
+/// Channels that lead the shortest way to a host of a graph.
 #include <cstdint>
 #include <vector>
 
@@ -12,7 +12,7 @@ class ShortestPaths {
  public:
   explicit ShortestPaths(const NetworkSpec& spec);
 
-  /// From now on about the ways to this host.
+  /// Finds the ways to this host; the other functions are about these from now on.
   void find(Node dst);
   /// The nodes that reach it, itself first, nearest first.
   [[nodiscard]] const std::vector<Node>& nearest_first() const { return queue_; }
@@ -21,7 +21,7 @@ class ShortestPaths {
   [[nodiscard]] std::uint32_t distance(Node node) const { return distance_[node]; }
   /// The channels that begin a shortest path, in the order of the links. Valid until the next call.
   [[nodiscard]] const std::vector<Channel>& best(Node node);
-  /// Where a channel leads.
+  /// The node to which a channel leads.
   [[nodiscard]] Node head(Channel channel) const { return head_[channel]; }
 
  private:

@@ -18,7 +18,7 @@ struct Trunk {
   bool operator==(const Trunk&) const = default;
 };
 
-/// In the order of links. Hosts are nodes with ranks; none where the network is no tree.
+/// The network's trunks, in the order of links. Hosts are nodes with ranks; none where the network is no tree.
 [[nodiscard]] std::vector<Trunk> trunks(const Network& network);
 
 /// True if messages can only contend at the ports of ranks, whoever sends to whom: a tree with one rank a host, all of

@@ -46,9 +46,9 @@ class PlanFile {
   [[nodiscard]] std::uint64_t digest() const;
   /// Digest of the network alone, with its names, rates and routes.
   [[nodiscard]] std::uint64_t network_digest() const;
-  /// Without the matrix of an irregular demand.
+  /// The header without the matrix of an irregular demand.
   [[nodiscard]] PlanHeader header() const;
-  /// With the matrix.
+  /// The demand with its matrix.
   [[nodiscard]] Demand demand() const;
   [[nodiscard]] NetworkSpec network() const;
   [[nodiscard]] RankProgram program(Rank rank) const;

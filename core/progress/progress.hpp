@@ -44,12 +44,12 @@ class Steps {
   Steps(const Steps&) = delete;
   Steps& operator=(const Steps&) = delete;
 
-  /// So many units more are done. Cheap enough for each of millions of messages. Throws Cancelled.
+  /// Counts so many more units as done. Cheap enough for each of millions of messages. Throws Cancelled.
   void tick(std::uint64_t units = 1) {
     done_ += units;
     if (done_ >= next_) report();
   }
-  /// So many units are done in all.
+  /// Counts so many units as done in all. Throws Cancelled.
   void reach(std::uint64_t done) {
     if (done > done_) tick(done - done_);
   }

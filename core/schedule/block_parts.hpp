@@ -10,8 +10,8 @@
 
 namespace hocket {
 
-/// Where blocks are cut, and the bits of their parts: of all blocks' first parts, then of their second ones, and so
-/// on, as pieces of neighbours' blocks travel together.
+/// Cuts of blocks, and the bits of their parts: those of all blocks' first parts, then of their second ones, and so on,
+/// as pieces of neighbours' blocks travel together.
 class BlockParts {
  public:
   struct Bits {

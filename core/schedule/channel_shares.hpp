@@ -53,7 +53,7 @@ class ChannelShares {
     }
   }
 
-  /// When the last one ends, by that clock.
+  /// Seconds until the last transfer ends, by that clock.
   [[nodiscard]] double seconds() const { return end_.empty() ? 0 : *std::ranges::max_element(end_); }
 
  private:

@@ -16,7 +16,7 @@ struct PhasedMessage {
   bool operator==(const PhasedMessage&) const = default;
 };
 
-/// Which way in time.
+/// Direction in time.
 enum class Side : std::uint8_t { before, after };
 
 /// An all-to-all in which no two messages of a phase share a channel, and no rank sends or receives two of them.
@@ -35,7 +35,7 @@ class ClosedForm {
   [[nodiscard]] virtual std::uint64_t phase(Rank src, Rank dst) const = 0;
   /// The sends of the message's sender in earlier phases.
   [[nodiscard]] virtual std::uint32_t sends_before(const PhasedMessage& message) const = 0;
-  /// Whom the rank sends to, or receives from, in a phase.
+  /// The rank to which a rank sends, or from which it receives, in a phase; none: it does not.
   [[nodiscard]] virtual std::optional<Rank> target(Rank rank, std::uint64_t phase) const = 0;
   [[nodiscard]] virtual std::optional<Rank> source(Rank rank, std::uint64_t phase) const = 0;
   /// Appends all messages of a phase, in any order.

@@ -35,7 +35,7 @@ class MaxFlow {
     }
     return sum;
   }
-  /// After run(): whether a node lies on the source's side of the smallest cut.
+  /// True, after run(), if a node lies on the source's side of the smallest cut.
   [[nodiscard]] bool before_cut(std::uint32_t node) const { return level_[node] != none; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// Which bytes are there.
+/// Set of bytes, as ranges.
 #include <cstdint>
 #include <map>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// In which order transfers take what they need: within a phase, and of one sender.
+/// Order in which transfers take what they need: within a phase, and of one sender.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>

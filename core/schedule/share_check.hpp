@@ -105,7 +105,8 @@ class ShareCheck {
     return 0;
   }
 
-  /// From the last step back: its taker takes there, and gives back what it had from the step before.
+  /// Moves an amount along a path, from the last step back: its taker takes there, and gives back what it had from the
+  /// step before. Returns the amount.
   std::uint64_t shift(const std::vector<Step>& steps, const std::vector<std::uint32_t>& parent, std::uint32_t last,
                       std::uint64_t wanted) {
     std::uint64_t amount = std::min(wanted, users_[steps[last].from].left);

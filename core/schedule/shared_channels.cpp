@@ -66,7 +66,7 @@ void SharedChannels::add_work(std::span<const Channel> route, double bytes, std:
   for (const Channel channel : route) seconds[channel] += per_part * part(channel, own, speed);
 }
 
-/// Per channel: seconds that its messages claim it.
+/// Seconds for which each channel is claimed by its messages.
 std::vector<double> SharedChannels::work(const EachMessage& each_message) const {
   std::vector<double> seconds(network_.channels(), 0);
   each_message([&](std::span<const Channel> route, std::uint64_t bytes) {

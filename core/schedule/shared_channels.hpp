@@ -1,5 +1,5 @@
 #pragma once
-/// Which parts of its channels a message claims where links differ in rate.
+/// Parts of channels that messages claim where links differ in rate.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -39,7 +39,7 @@ class SharedChannels {
     return speed;
   }
 
-  /// Per channel: whether messages take no more of it than their share.
+  /// True, per channel, if messages take no more of it than their share.
   [[nodiscard]] const std::vector<char>& filled() const { return filled_; }
 
  private:
@@ -49,7 +49,7 @@ class SharedChannels {
     for (const Channel channel : route) least = std::min(least, speed_of_[channel]);
     return least;
   }
-  /// With the channels that are filled.
+  /// Speed that the filled channels leave to a message, bytes/s.
   [[nodiscard]] double left_speed(std::span<const Channel> route, std::uint32_t own) const {
     double speed = own < speeds_.size() ? speeds_[own] : std::numeric_limits<double>::infinity();
     for (const Channel channel : route)

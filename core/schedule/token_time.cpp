@@ -10,7 +10,7 @@
 namespace hocket {
 namespace {
 
-/// When the places of every channel are free again, taken in turn.
+/// Times at which the places of every channel are free again; places are taken in turn.
 class Places {
  public:
   explicit Places(const Network& network) : next_(network.channels(), 0) {

@@ -13,7 +13,7 @@ namespace hocket {
 /// latencies, at the rate of the slowest channel, or of its share. A quick estimate: simulate() shares channels.
 /// Linear in transfers × route length.
 [[nodiscard]] double token_seconds(const Network& network, const Schedule& schedule);
-/// With what is known of the schedule's messages; links differ.
+/// Overload for known shares of the schedule's messages; links differ in rate.
 [[nodiscard]] double token_seconds(const Network& network, const Schedule& schedule, const ChannelSharing& sharing);
 
 /// The way of claiming channels with which the schedule is over earlier, by that estimate, than with places as wide as

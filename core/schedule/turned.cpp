@@ -21,7 +21,7 @@ struct Phases {
   void end_phase() { begin.push_back(hops.size()); }
 };
 
-/// Which transfers of a phase may go together: the first place in which every channel of the route is free.
+/// Sub-phases of transfers that may go together: a transfer goes into the first one in which its whole route is free.
 class SubPhases {
  public:
   explicit SubPhases(const Network& network) : network_(network) {}
@@ -50,7 +50,7 @@ class SubPhases {
   std::vector<Channel> route_;
 };
 
-/// Without a network phases stay whole.
+/// Turns the all-gather round; phases stay whole if there is no network.
 Phases reduce_scatter_of(const Network* network, const Schedule& gather) {
   Phases turned;
   turned.pieces = {gather.piece_lists().begin, gather.piece_lists().pieces, {}};

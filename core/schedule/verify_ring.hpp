@@ -10,8 +10,8 @@
 
 namespace hocket {
 
-/// Where an all-reduce turns: the edge of the all-gather that begins at place `waiting` of the ring shares a channel
-/// with the edge of the reduce-scatter that ends at place `releasing`. `capacity`: the least of such a channel.
+/// A wait at the turn of an all-reduce: the edge of the all-gather that begins at place `waiting` of the ring shares a
+/// channel with the edge of the reduce-scatter that ends at place `releasing`. `capacity`: the least of such a channel.
 struct TurnWait {
   std::uint32_t waiting, releasing, capacity;
   friend bool operator==(const TurnWait&, const TurnWait&) = default;

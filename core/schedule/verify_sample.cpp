@@ -40,7 +40,7 @@ class Sample {
     if (certificate.findings.size() < most_findings) certificate.findings.push_back(std::move(text));
   }
 
-  /// Where another message is named in its place; empty: nowhere.
+  /// Description of where another message is named in the message's place; empty: nowhere.
   [[nodiscard]] std::string meets(const PhasedMessage& message) const {
     if (message.phase >= form_.phases()) return "in a phase that there is not";
     if (form_.target(message.src, message.phase) != message.dst) return "at its sender";

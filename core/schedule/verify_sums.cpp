@@ -18,7 +18,7 @@ struct Carried {
   std::uint64_t begin, end;  ///< bytes of the block
 };
 
-/// Which ranks' parts are in the sums of all ranks for one range of one block.
+/// Sets of ranks whose parts are in each rank's sum, for one range of one block.
 class Parts {
  public:
   explicit Parts(std::uint32_t ranks) : ranks_(ranks), words_((ranks + 63) / 64), of_(std::uint64_t{ranks} * words_) {}
@@ -96,7 +96,7 @@ class Sums {
       blocks_[piece.origin].push_back({phase, hop, piece.offset, piece.offset + piece.length});
   }
 
-  /// Between neighbouring cuts all bytes fare alike.
+  /// Checks a block range by range: between neighbouring cuts all bytes fare alike.
   void check_block(Rank block) {
     std::vector<std::uint64_t> cuts{0, demand_.contribution(block)};
     for (const Carried& carried : blocks_[block]) {

@@ -148,8 +148,9 @@ class ChannelUsers {
 
   [[nodiscard]] std::size_t apart(Channel channel) const { return begin_[channel + 1] - begin_[channel]; }
 
-  /// Where a channel carries one message at a time and all its users so far are in order, those before one that is over
-  /// are over, too. Most that no wait says follow from that, without a search.
+  /// True if `earlier` is over because a later user of one of its channels is: where a channel carries one message at a
+  /// time and all its users so far are in order, those before one that is over are over, too. Most orders that no wait
+  /// states follow from that, without a search.
   bool before_one_that_is_over(std::uint32_t earlier) {
     if (!in_order_ || over_.empty()) return false;
     const Hop hop = schedule_.hops()[earlier];

@@ -71,8 +71,8 @@ class Spreading {
   }
 
  private:
-  /// Per rank: where it can get something, nearest first. Where every host is reached over hosts that are
-  /// wired to each other, ranks ask their neighbours only.
+  /// Lists per rank the ranks from which it can get something, nearest first. Where every host is reached over hosts
+  /// that are wired to each other, ranks ask their neighbours only.
   void list_sources() {
     list_sources(true);
     std::vector<bool> reached(demand_.ranks, false);
@@ -284,7 +284,7 @@ static Schedule make_spreading(const Network& network, const Demand& demand, con
   return best;
 }
 
-/// Where rails serve, whose ranks have few partners, they come first, unless their load is far above the bound and
+/// Prefers rails, whose ranks have few partners, where they serve, unless their load is far above the bound and
 /// spreading is faster.
 static bool spreading_is_far(const Network& network, const Demand& demand, const Bounds& bounds) {
   if (!rails.why_not(network, demand).empty()) return false;

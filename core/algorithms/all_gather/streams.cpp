@@ -81,7 +81,7 @@ class ListScheduler {
     return by_phase();
   }
 
-  /// When the last send was over.
+  /// Seconds until the last send was over.
   [[nodiscard]] double seconds() const { return now_; }
 
  private:

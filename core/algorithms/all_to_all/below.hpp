@@ -1,5 +1,5 @@
 #pragma once
-/// Which ranks are below the links of a tree, seen from the root of its schedule.
+/// Ranks below the links of a tree, seen from the root of its schedule.
 #include <cstdint>
 #include <vector>
 

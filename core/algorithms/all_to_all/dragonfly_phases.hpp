@@ -25,7 +25,7 @@ class DragonflyPhases {
  public:
   /// Empty where no two messages of a phase share a channel.
   [[nodiscard]] static std::string_view why_not(const Network& network);
-  /// Where nothing speaks against it.
+  /// Requires that why_not() is empty.
   explicit DragonflyPhases(const Network& network);
 
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(rank_at_.size()); }

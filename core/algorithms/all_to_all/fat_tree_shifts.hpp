@@ -19,7 +19,7 @@ class FatTreeShifts {
 
   /// Empty where no two messages of a phase share a channel.
   [[nodiscard]] static std::string_view why_not(const Network& network);
-  /// Where nothing speaks against it.
+  /// Requires that why_not() is empty.
   explicit FatTreeShifts(const Network& network);
 
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(rank_at_.size()); }

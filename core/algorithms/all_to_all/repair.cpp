@@ -139,7 +139,7 @@ class EjectionSearch {
   Steps steps_;
 };
 
-/// From the bound upwards: more phases whenever the search stalls.
+/// Fills phases from the bound upwards: more of them whenever the search stalls.
 bool fill(EjectionSearch& search, const Packed& packed, std::uint64_t bound, std::uint64_t needs_per_phase,
           std::uint64_t patience, std::uint64_t& budget) {
   search.load(packed.phase_of, static_cast<std::uint32_t>(bound));

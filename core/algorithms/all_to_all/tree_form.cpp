@@ -141,7 +141,7 @@ TreeForm::Phase TreeForm::end_local(std::uint32_t branch) const {
   return static_cast<Phase>(branch == 0 ? (size(0) - 1) * size(0) : phases());
 }
 
-/// Where no sender over the root is below a link, this is who sends out from below it to others in the branch.
+/// The ranks that send out from below a link to others in the branch while no sender over the root is below the link.
 TreeForm::Stretch TreeForm::local_senders(std::uint32_t branch, Phase phase) const {
   const Phase first = first_local(branch), end = end_local(branch);
   const auto all = static_cast<Phase>(phases());

@@ -106,11 +106,11 @@ class Selection {
     bool operator<(const Scored& other) const {
       return score != other.score ? score > other.score : message < other.message;
     }
-    /// Not negative, scores compare as their bits do.
+    /// The score's bits: as scores are not negative, these compare as scores do.
     [[nodiscard]] std::uint64_t bits() const { return std::bit_cast<std::uint64_t>(score); }
   };
 
-  /// From the highest score down: into buckets, then within each.
+  /// Sorts from the highest score down: into buckets, then within each.
   void sort() {
     constexpr int width = 12;
     std::uint64_t most = 0, least = ~std::uint64_t{0};
@@ -298,7 +298,8 @@ class Cutter {
     });
   }
 
-  /// Until one of the chosen ends: where the work done per second, startup counted, is largest.
+  /// Length of a phase until one of the chosen messages ends: the one with the most work done per second, startup
+  /// counted.
   double best_length() {
     std::sort(chosen_.begin(), chosen_.end(),
               [&](auto a, auto b) { return left_[a] != left_[b] ? left_[a] < left_[b] : a < b; });

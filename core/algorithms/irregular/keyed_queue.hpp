@@ -98,7 +98,7 @@ class KeyedQueue {
     return sorted_.empty() || (!latest_.empty() && sorted_.back() < latest_.top());
   }
 
-  /// From the back, as far as there are new ones.
+  /// Merges from the back, as far as there are new entries.
   void merge() {
     latest_.move_to(moved_);
     std::size_t from = sorted_.size(), added = moved_.size();

@@ -1,5 +1,5 @@
 #pragma once
-/// Which channels have room in a phase.
+/// Room on channels in a phase.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace hocket::algorithms {
 
-/// For schedulers that fill one phase after the other and see to the ports themselves. All routes are
+/// Room on channels, for algorithms that fill one phase after the other and see to the ports themselves. All routes are
 /// walked once, at the start; messages are numbered as in the matrix.
 class LinkRoom {
  public:

@@ -53,7 +53,7 @@ class ListRun {
   }
 
  private:
-  /// When there is enough of the resource for a claim of that kind.
+  /// Time from which the resource has room for a claim of that kind.
   double free_at(std::uint32_t kind) {
     State& state = state_[work_.resource(kind)];
     std::size_t over = 0;
@@ -73,7 +73,7 @@ class ListRun {
     if (!queue_[kind].empty() && has_room(kind)) with_room_.push({queue_[kind].top().value(), kind});
   }
 
-  /// To the next end of a message; those that end together, but for rounding, are handled together.
+  /// Moves the clock to the next end of a message; those that end together, but for rounding, are handled together.
   void advance() {
     ++round_;
     if (!running_.empty()) now_ = running_.top().first * (1 + 1e-12);

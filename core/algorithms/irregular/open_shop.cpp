@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t most_pieces_exact = 3;  // per message
 constexpr std::uint64_t tolerance = 100;        // coarse units may take this part of the time more
 
-/// In units of so many bytes, none left over; nothing if that takes more than `most_pieces`.
+/// The schedule in units of so many bytes, none left over; none if that takes more than `most_pieces`.
 std::optional<Schedule> in_units(const Demand& demand, std::uint64_t unit, std::uint64_t most_pieces) {
   Shop shop(demand.matrix, unit);
   ShopPhases phases(shop);

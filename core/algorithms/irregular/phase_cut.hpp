@@ -22,8 +22,8 @@ class PhaseCut {
   /// `startup`: seconds.
   PhaseCut(const Network& network, const Demand& demand, double startup);
 
-  /// From the bytes that the messages of a phase have left to the bytes that they send in it. What remains of
-  /// a message is at least the overhead, or nothing: a smaller rest is not worth a phase of its own.
+  /// Reduces the bytes that the messages of a phase have left to those that they send in it. The rest of a message is
+  /// at least the overhead, or nothing: a smaller rest is not worth a phase of its own.
   void operator()(std::vector<std::uint64_t>& sizes);
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-/// Which irregular exchanges gain by a schedule.
+/// Decision on which irregular exchanges gain by a schedule.
 #include <cstdint>
 
 #include "core/demand/demand.hpp"

@@ -171,7 +171,7 @@ struct Growth {
   }
 };
 
-/// Per tree the arcs that it consists of, with the depths at which they end.
+/// Grows the trees; returns each one's arcs with the depths at which they end.
 std::vector<std::vector<Growth>> grow(const Network& network, std::vector<Arc> arcs, Node root, std::uint32_t trees) {
   GrowingTrees growing(network.nodes(), std::move(arcs), root, trees);
   std::vector<std::vector<Growth>> grown(trees);

@@ -199,7 +199,7 @@ class GroupChain {
   bool free_ = true;
 };
 
-/// With whole groups, else with groups of one; none if messages of that chain meet, too.
+/// The chain with whole groups, else with groups of one; none if messages of that chain meet, too.
 std::optional<GroupChain> chain_of(const Network& network, Rank giver) {
   const Order order = Ordering(network, giver).run();
   for (const bool alone : {false, true})

@@ -42,7 +42,7 @@ class EdgeColours {
     return at_[std::size_t{vertex} * graph_.degree + colour];
   }
   [[nodiscard]] std::uint32_t free_at(std::uint32_t vertex) const;
-  /// From a vertex of the second side on, where colour `b` is free; afterwards `a` is.
+  /// Swaps two colours along the path from a vertex of the second side, where colour `b` is free; afterwards `a` is.
   void swap_path(std::uint32_t vertex, std::uint32_t a, std::uint32_t b);
 
   const BipartiteGraph& graph_;

@@ -34,7 +34,7 @@ class Tournament {
     const bool second = 2 * apart > odd_;
     return Place{(second ? odd_ - apart : apart) - 1, second};
   }
-  /// In which two teams meet: half their sum, by the odd modulus.
+  /// The round in which two teams meet: half their sum, by the odd modulus.
   [[nodiscard]] std::uint32_t round_of(std::uint32_t a, std::uint32_t b) const {
     if (teams_ % 2 == 0 && a == odd_) return b;
     if (teams_ % 2 == 0 && b == odd_) return a;

@@ -34,7 +34,7 @@ class Routers {
   /// A channel that somebody waits for in vain; after a standstill.
   [[nodiscard]] std::uint32_t blocked_channel() const;
 
-  /// Per channel: bytes on the wire, and seconds in use.
+  /// Bytes on the wire per channel, and the seconds in which it is in use.
   [[nodiscard]] std::vector<double> channel_bytes() const;
   [[nodiscard]] std::vector<double> channel_busy() const;
 

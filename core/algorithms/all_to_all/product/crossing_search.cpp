@@ -20,7 +20,7 @@ struct Meeting {
   std::uint32_t column, row, left, right;
 };
 
-/// Which part a line uses in a phase, and for the sake of which meetings.
+/// The part that a line uses in a phase, and the meetings that need it.
 struct Slot {
   std::uint32_t part = none;
   std::uint64_t weight = 0;  ///< sum over its meetings

@@ -38,13 +38,13 @@ struct Group {
   void end_part() { begin.push_back(static_cast<std::uint32_t>(moves.size())); }
 };
 
-/// From moves with their parts, in any order.
+/// A move with its part; group_of() takes these in any order.
 struct PlacedMove {
   std::uint32_t from, to, part;
 };
 [[nodiscard]] Group group_of(std::uint32_t nodes, std::uint32_t parts, const std::vector<PlacedMove>& moves);
 
-/// In which parts each node takes part; nodes with the same set are of one type.
+/// Sets of parts in which the nodes take part; nodes with the same set are of one type.
 struct PartSets {
   std::uint32_t parts = 0;
   std::vector<std::vector<std::uint32_t>> sets;  ///< per type: its parts, ascending

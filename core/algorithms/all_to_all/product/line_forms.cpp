@@ -27,7 +27,7 @@ void add_tile(const Line& line, Pair classes, bool upwards, std::uint32_t part, 
   for (std::size_t i = 0; i < 4; ++i) moves.push_back({round[i], round[(i + (upwards ? 1 : 3)) % 4], part});
 }
 
-/// Both coordinates of a class to each other (half a side apart), or each to itself.
+/// Adds the moves of both coordinates of a class to each other (half a side apart), or of each to itself.
 void add_class(const Line& line, std::uint32_t a, bool across, std::uint32_t part, std::vector<PlacedMove>& moves) {
   const std::uint32_t b = a + line.side / 2;
   moves.push_back({a, across ? b : a, part});

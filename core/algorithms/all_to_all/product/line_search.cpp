@@ -25,7 +25,7 @@ struct Item {
   std::vector<std::uint32_t> channels;
 };
 
-/// Where moves are put: one part, or all parts of a permutation.
+/// A place for moves: one part, or all parts of a permutation.
 struct Place {
   std::uint32_t group, part, capacity;
 };

@@ -33,7 +33,8 @@ Sizes permutations(std::uint32_t side, std::uint32_t load) {
   return sizes;
 }
 
-/// For 1 < load/side < 2: n groups of p − 1 moves and p parts, the rest permutations of one and two parts.
+/// Adds mixtures for 1 < load/side < 2: n groups of p − 1 moves and p parts, the rest permutations of one and two
+/// parts.
 void add_mixtures(std::uint32_t side, std::uint32_t load, std::vector<Sizes>& found) {
   for (const std::uint32_t p : {3u, 5u, 7u})
     for (std::uint32_t n = 1; n * (p - 1) <= side; ++n)

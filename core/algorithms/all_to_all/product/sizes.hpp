@@ -1,5 +1,5 @@
 #pragma once
-/// Which groups the lines of each dimension are dealt out to.
+/// Sizes of the groups among which the lines of each dimension are divided.
 #include <vector>
 
 #include "core/algorithms/all_to_all/product/lines.hpp"
