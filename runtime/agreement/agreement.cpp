@@ -21,7 +21,7 @@ std::string warn(MPI_Comm comm, int source, const std::string& text) {
   run_collective(PMPI_Iallreduce, &known, &known_to_any, 1, MPI_INT, MPI_MAX, comm);
   if (known_to_any) return line;
   if (rank == 0) say(line);
-  wait_for_all(comm);  // What it warns of may end the job.
+  wait_for_all(comm);  // The condition behind the warning may end the job.
   return line;
 }
 

@@ -23,7 +23,7 @@ void BundledOperation::begin() {
 }
 
 bool BundledOperation::advance() {
-  if (stage_ != Stage::taken && waits_for_more()) (void)all_in();  // what the MPI library carries moves meanwhile
+  if (stage_ != Stage::taken && waits_for_more()) (void)all_in();  // moves messages outside the bundles
   if (stage_ == Stage::gathering && memory().all_here()) {
     if (works()) {
       work();

@@ -53,8 +53,7 @@ class BundledOperation : public Operation {
   [[nodiscard]] const std::vector<std::size_t>& hosts_by_leader() const { return team_.by_leader; }
   [[nodiscard]] HostMemory& memory() const { return *team_.memory; }
   [[nodiscard]] const Planned& planned() const { return exchange_.planned(); }
-  /// The memory of this call. Publishes this rank's arguments, from put(). The call fails on all ranks of a host where
-  /// these differ.
+  /// Publishes this rank's arguments, from put(). The call fails on all ranks of a host where these differ.
   void give(std::uint64_t bytes, std::span<const std::uint64_t> more = {});
   /// A message is longer than this rank expects, or one of its own than what it takes it for.
   void differs(const LengthMismatch& mismatch) {
@@ -68,6 +67,7 @@ class BundledOperation : public Operation {
   [[nodiscard]] std::size_t mark_bytes() const { return planned().window == 0 ? sizeof(Mark) : 0; }
   void put_mark(std::byte* at) const;
   void check_mark(const std::byte* at, std::size_t host);
+  /// The half of the shared memory that belongs to this call.
   [[nodiscard]] std::byte* area() const { return memory().data() + call_ % 2 * (memory().bytes() / 2); }
 
  private:

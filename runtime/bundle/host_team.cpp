@@ -11,7 +11,7 @@ namespace {
 std::size_t places(const Hosts& hosts, Pattern pattern) {
   switch (pattern) {
     case Pattern::all_to_all:
-      return 2 * hosts.most * hosts.together;  // what goes out, and what comes in
+      return 2 * hosts.most * hosts.together;  // outgoing and incoming bundles
     case Pattern::all_gather:
       return hosts.together;
     case Pattern::all_reduce:

@@ -12,7 +12,7 @@ PeerMessages messages(const Partners& partners, Buffers buffers) {
   std::vector<Span> spans;
   for (std::size_t i = 0; i < partners.size(); ++i) {
     const auto length = static_cast<std::size_t>(partners.bytes[i]);
-    auto* at = length > 0 ? const_cast<void*>(buffers[i]) : nullptr;  // what is sent is only read from
+    auto* at = length > 0 ? const_cast<void*>(buffers[i]) : nullptr;  // send buffers are only read
     spans.push_back({static_cast<std::byte*>(at), length});
   }
   return {partners.ranks, spans};

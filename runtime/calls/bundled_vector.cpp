@@ -43,7 +43,7 @@ void BundledVector::put() {
   const std::size_t own = hosts().here()[hosts().local];
   const std::vector<std::uint64_t> to = by_peer(call_.send, sizes_.sends, hosts().together);
   from_ = by_peer(call_.receive, sizes_.receives, hosts().together);
-  from_[own] = to[own];  // by mistake they may differ
+  from_[own] = to[own];  // they differ only in erroneous calls
   receive_.emplace(bundled(call_.receive, from_), call_.comm);
   if (!call_.in_place) {
     post_direct(call_.receive, from_, false);

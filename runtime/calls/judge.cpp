@@ -142,7 +142,7 @@ bool erroneous(LibraryCall name, const GatherCall& call, const Team& team) {
   if (call.sendbuf == MPI_IN_PLACE) return false;
   if (is_wrong(name, of_one(same(call.sendbuf, call.sendcount, call.sendtype)), Side::sends)) return true;
   if (call.sendcount == 0) return false;
-  receive.peers = some_peers(ranks);  // of the own one too
+  receive.peers = some_peers(ranks);  // covers this rank's own block
   return is_forbidden_alias(name, call.sendbuf, receive.block(own, receive.unit()).at,
                             likeness(call.sendcount, call.sendtype, call.recvcounts[own], call.recvtype));
 }

@@ -171,8 +171,8 @@ class Reduce : public ScheduledOperation {
 
   Reduction reduction_;
   ReductionBuffers buffers_;
-  std::unique_ptr<std::byte[]>
-      copy_;  ///< copy of the vector, where the original must not change; kept between starts of a persistent call
+  /// A copy of the vector, where the original must not change; kept between starts of a persistent call.
+  std::unique_ptr<std::byte[]> copy_;
   std::vector<Span> blocks_;
 };
 

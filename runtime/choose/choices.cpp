@@ -218,7 +218,7 @@ void Choices::watch(MPI_Comm comm, Choice& choice) {
         (!choice.outruns_wires && !may_open_connections(choice.native_seconds, members_.size, wires) &&
          choice.native_seconds >= least))
       choice.looks = 0;
-    if (!met_) agreement_seconds_.reset();  // what was in the way last time may be gone
+    if (!met_) agreement_seconds_.reset();  // the obstacle of the last attempt may be gone
   }
   spent_ += choice.native_seconds;
   if (choice.looks > 0) return;
@@ -231,7 +231,7 @@ void Choices::watch(MPI_Comm comm, Choice& choice) {
   if (place_.digest.empty())
     choice.stage = Choice::Stage::fixed;
   else if (choice.known.winner.empty() && choice.calls <= most_calls_waited && is_tried_elsewhere(choice))
-    return;  // what is found there tells of this size
+    return;  // its result will apply to this size
   else if (!choice.known.winner.empty() ||
            (pays(choice, planning) && pays(choice, setup_seconds(members_.size, agreement_seconds(comm)))))
     open(comm, choice);

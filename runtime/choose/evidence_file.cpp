@@ -24,7 +24,7 @@
 namespace hocket::runtime {
 namespace {
 
-constexpr std::uintmax_t most_file_bytes = 1 << 20;  // of a file; thousands of keys
+constexpr std::uintmax_t most_file_bytes = 1 << 20;  // limit per file, enough for thousands of keys
 
 std::string path_of(const std::string& place) { return settings().choices + "/" + place + ".txt"; }
 

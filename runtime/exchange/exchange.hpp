@@ -52,8 +52,8 @@ class Exchange {
   Trace* trace_;
   Tags tags_;
   int rank_ = 0;
-  std::vector<std::size_t>
-      acks_before_;  ///< per send: how many of the first sends must be acknowledged before it may start
+  /// Per send: how many of the first sends must be acknowledged before it may start.
+  std::vector<std::size_t> acks_before_;
   /// Per send and receive: the one before it to or from the same rank, or itself.
   std::vector<std::size_t> before_to_same_, before_from_same_;
   std::size_t widest_ = 0;  ///< sends in one phase, at most

@@ -79,7 +79,7 @@ std::optional<MPI_Status> ExchangeRun::next_unexpected(Rank src) {
     check(PMPI_Iprobe(static_cast<int>(src), MPI_ANY_TAG, owner_.comm_, &there, &found));
     if (there == 0) return std::nullopt;
     if (owner_.tags_.is_segment(found.MPI_TAG)) return found;
-    if (!is_signal(found) || remaining_posted_) return std::nullopt;  // of others who use this communicator
+    if (!is_signal(found) || remaining_posted_) return std::nullopt;  // from other users of this communicator
     if (!is_stray(src) && moves_after_all()) return std::nullopt;
     check(PMPI_Recv(nullptr, 0, MPI_BYTE, static_cast<int>(src), found.MPI_TAG, owner_.comm_, MPI_STATUS_IGNORE));
     early_signals_.emplace_back(src, found.MPI_TAG);

@@ -41,7 +41,7 @@ extern "C" {
 #define HOCKET_API
 #endif
 
-/* What functions return. Positive codes are those of the MPI library. */
+/* Return codes of all functions. Positive codes are those of the MPI library. */
 enum {
   HOCKET_SUCCESS = 0,
   HOCKET_ERR_ARGUMENT = -1, /* an argument that makes no sense: a rank that does not exist, a negative size */
@@ -54,8 +54,8 @@ enum {
   HOCKET_ERR_MEMORY = -8    /* not enough memory */
 };
 
-/* What the last failing call of this thread had to say, if it returned this code; otherwise what the
- * code means. Never NULL; valid until the next call of this thread. */
+/* The error message of this thread's last failing call, if it returned this code; otherwise the meaning of
+ * the code. Never NULL; valid until the next call of this thread. */
 HOCKET_API const char* hocket_error_string(int code);
 
 /* A scheduling table: who sends how much to this rank, and its communication phase table. */
@@ -74,13 +74,13 @@ typedef struct hocket_phase {
 } hocket_phase;
 
 typedef struct hocket_info {
-  int ranks, rank;         /* of the communicator */
-  int64_t phases;          /* of the whole exchange */
-  uint64_t digest;         /* of the tables of all ranks: equal on all of them */
-  uint64_t seed;           /* for schedulers that draw lots */
+  int ranks, rank;         /* size of the communicator, and rank in it */
+  int64_t phases;          /* number of phases of the whole exchange */
+  uint64_t digest;         /* digest of the tables of all ranks; equal on all of them */
+  uint64_t seed;           /* random seed, for randomized schedulers */
   double lockstep_seconds; /* time of the phases one after the other; 0: unknown */
-  double bound_seconds;    /* of the busiest channel or port: no phases take less; 0: unknown */
-  char scheduler[32];      /* its name */
+  double bound_seconds;    /* lower bound, by the busiest channel or port; 0: unknown */
+  char scheduler[32];      /* name of the scheduler */
 } hocket_info;
 
 /* ---- Scheduling ---- */
@@ -94,8 +94,8 @@ typedef struct hocket_info {
 HOCKET_API int hocket_schedule(MPI_Comm comm, int sends, const int targets[], const int64_t bytes[],
                                const char* scheduler, uint64_t seed, hocket_table** table);
 
-/* The same from as many sizes as there are ranks: `bytes[r]` bytes go to rank r. The targets are the ranks
- * that get something, in ascending order. */
+/* Like hocket_schedule, but from one size per rank: `bytes[r]` bytes go to rank r. The targets are the ranks
+ * that receive data, in ascending order. */
 HOCKET_API int hocket_schedule_counts(MPI_Comm comm, const int64_t bytes[], const char* scheduler, uint64_t seed,
                                       hocket_table** table);
 
@@ -132,10 +132,10 @@ HOCKET_API int hocket_check(const hocket_table* table, int sends, const int targ
  * must not overlap each other or those that go out. */
 HOCKET_API int hocket_exchange(hocket_table* table, const void* const send_buffers[], void* const receive_buffers[]);
 
-/* The same in steps: begin, ask whether it is over (and move it on), wait until it is. The arrays of pointers
- * may go after hocket_exchange_start, the buffers belong to Hocket until the exchange is over. Several tables may be
- * under way at once. Test and wait succeed at once if nothing is under way. An exchange moves on inside calls of
- * this header: do not wait in another MPI call for a rank that waits for the end of the exchange. */
+/* The exchange in steps: start it, test whether it is over (which makes progress), wait for its end. The arrays of
+ * pointers may be freed after hocket_exchange_start; the buffers belong to Hocket until the exchange is over. Several
+ * tables may be under way at once. Test and wait succeed at once if nothing is under way. An exchange moves on inside
+ * calls of this header: do not wait in another MPI call for a rank that waits for the end of the exchange. */
 HOCKET_API int hocket_exchange_start(hocket_table* table, const void* const send_buffers[],
                                      void* const receive_buffers[]);
 HOCKET_API int hocket_exchange_test(hocket_table* table, int* over);
@@ -158,7 +158,7 @@ HOCKET_API const char* hocket_candidate_name(int number);
  * like hocket_leave_alone. HOCKET_ERR_ARGUMENT for MPI_COMM_NULL, intercommunicators and names of no candidate. */
 HOCKET_API int hocket_serve_by(MPI_Comm comm, const char* candidate);
 
-/* How many collective calls of this process were scheduled so far; a persistent request counts once, when it is
+/* Number of collective calls of this process that were scheduled so far; a persistent request counts once, when it is
  * made. Not collective. */
 HOCKET_API uint64_t hocket_scheduled_calls(void);
 

@@ -47,8 +47,8 @@ class KnownNeighbours {
   [[nodiscard]] const Neighbours* find(MPI_Comm comm, Reach reach);
 
  private:
-  std::array<std::optional<std::optional<Neighbours>>, 2>
-      all_;                                                  ///< indexed by Reach::Kind; outer: asked for, inner: found
+  /// Indexed by Reach::Kind; outer optional: asked for, inner: found.
+  std::array<std::optional<std::optional<Neighbours>>, 2> all_;
   std::optional<std::pair<Reach, Neighbours>> around_root_;  ///< for the last call with a root
 };
 

@@ -27,7 +27,7 @@ class ProgressThread {
 
   std::mutex mutex_;  ///< never held while waiting for anything but work
   std::condition_variable wake_;
-  std::function<Progress()> step_;  ///< work in progress; empty: none
+  std::function<Progress()> step_;  ///< step of the work taken over; empty: none
   std::atomic<bool> ending_ = false;
   std::thread thread_;
 };

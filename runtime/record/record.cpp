@@ -17,7 +17,7 @@
 namespace hocket::runtime {
 namespace {
 
-std::mutex mutex;  // of the file and of all RecordedComms
+std::mutex mutex;  // guards the file and all RecordedComms
 
 RecordFile& file() {
   static RecordFile& opened = *[] {

@@ -32,8 +32,8 @@ struct Outcome {
   enum class Kind : std::uint8_t { untold, native, scheduled };
   Kind kind = Kind::untold;
   FallbackReason why = {};  ///< set for native calls
-  std::string detail =
-      {};  ///< scheduled: the algorithm ("switch-ring", "bundles by switch-ring"); native: the reason in words
+  /// Scheduled: the algorithm ("switch-ring", "bundles by switch-ring"); native: the reason in words.
+  std::string detail = {};
   auto operator<=>(const Outcome&) const = default;
 };
 

@@ -38,7 +38,7 @@ inline void note_scheduled(const Exchange& exchange, std::uint64_t bytes, std::u
     detail::note_scheduled(exchange, bytes, message, has_root);
 }
 
-/// Adds a row to the report. One rank of a communicator calls this when the communicator is freed.
+/// Adds a row to the report. One rank of a communicator calls this when the communicator is freed or MPI ends.
 void note_choice(ChoiceRow row);
 
 /// An exchange that outlives the call that asked for it: its time counts from each start to its end.

@@ -42,13 +42,13 @@
 #define STARTING_CALLS(X) \
   X(Init, started, 2)     \
   X(Init_thread, started, 4)
-/* Of interest only to the recording, which ends here. */
+/* Calls that matter only to the recording, which ends here. */
 #define ENDING_CALLS(X) X(Finalize, finalize, 0)
 /* Between the first and the last of these MPI may end and begin again. */
 #define SESSION_CALLS(X)           \
   X(Session_init, session_init, 3) \
   X(Session_finalize, session_finalize, 1)
-/* Of interest only while the runtime serves persistent requests. */
+/* Calls that matter only while the runtime serves persistent requests. */
 #define REQUEST_CALLS(X)                               \
   X(Start, start, 1)                                   \
   X(Startall, startall, 2)                             \
@@ -81,7 +81,7 @@
   X(Rsend_c, rsend_c, 6)    \
   X(Recv_c, recv_c, 7)      \
   X(Sendrecv_c, sendrecv_c, 12)
-/* Of interest while the runtime serves requests: the runtime is told, and then the MPI library serves the call. */
+/* Calls that matter while the runtime serves requests: the runtime is told, then the MPI library serves them. */
 #define WAITING_CALLS(X)                                           \
   /* MPI_Isendrecv_replace of MPICH 5.0.2 has a wrong status */    \
   X(Sendrecv_replace, post_remaining, 9)                           \

@@ -36,16 +36,16 @@ static mpi_library mpi;
  * Null unless somebody wants a report or a recording. */
 static void (*call_begins)(int, const void*, const word*);
 static void (*call_ends)(void);
-/* How many requests of the program the runtime serves. */
+/* Number of the program's requests that the runtime serves. */
 static const int no_requests = 0;
 static const int* live_requests = &no_requests;
-/* How many communicators await the collective setup that their nonblocking calls need. */
+/* Number of communicators that await the collective setup for their nonblocking calls. */
 static const int* pending_setups = &no_requests;
 
-/* What has been found out so far. Programs that make no call that could be scheduled never load the runtime. */
+/* The state of loading. Programs that make no call that could be scheduled never load the runtime. */
 enum { NOTHING, MPI_KNOWN, ACTIVE };
 static int known = NOTHING;
-/* What calls need that are of interest to the report and the recording only. */
+/* The state required by calls that matter only to the report and the recording. */
 static int noted = MPI_KNOWN;
 static pthread_once_t mpi_once = PTHREAD_ONCE_INIT, runtime_once = PTHREAD_ONCE_INIT;
 
@@ -54,7 +54,7 @@ static int missing(void) {
   abort();
 }
 
-/* What the dynamic section of an object says of a table: an address, or with some C libraries still an offset. */
+/* The address of a table in an object's dynamic section, which with some C libraries holds an offset instead. */
 static const void* table_of(const struct link_map* object, int tag) {
   for (const ElfW(Dyn)* entry = object->l_ld; entry->d_tag != DT_NULL; ++entry)
     if (entry->d_tag == tag) {
@@ -64,7 +64,7 @@ static const void* table_of(const struct link_map* object, int tag) {
   return NULL;
 }
 
-/* Whether the object that holds `function` takes any MPI function by its PMPI_ name, which leads back to us. A tool
+/* True if the object that holds `function` imports any MPI function by its PMPI_ name, which leads back to us. A tool
  * that asks the dynamic linker instead gets the MPI library's own. */
 static int comes_back(const void* function) {
   struct link_map* object = NULL;
@@ -74,7 +74,7 @@ static int comes_back(const void* function) {
   const char* strings = table_of(object, DT_STRTAB);
   const uint32_t *gnu_hash = table_of(object, DT_GNU_HASH), *hash = table_of(object, DT_HASH);
   if (symbols == NULL || strings == NULL || (hash == NULL && gnu_hash == NULL)) return 0;
-  /* What is taken from elsewhere stands before what the GNU table knows; the old table knows all. */
+  /* Imported symbols precede those in the GNU hash table; the old hash table has all symbols. */
   const uint32_t count = gnu_hash != NULL ? gnu_hash[1] : hash[1];
   for (uint32_t i = 1; i < count; ++i)
     if (symbols[i].st_shndx == SHN_UNDEF && strncmp(strings + symbols[i].st_name, "PMPI_", 5) == 0) return 1;
@@ -213,7 +213,7 @@ static void join(int call, word comm) {
   if (any_live_requests() || any_pending_setups()) ((int (*)(word))(uintptr_t)of_runtime[call])(comm);
 }
 
-/* What the MPI library calls of itself by these names (MPI-IO does) is not scheduled. */
+/* Calls that the MPI library itself makes by these names (as MPI-IO does) are not scheduled. */
 #define FROM_MPI_LIBRARY is_inside(&mpi, __builtin_return_address(0))
 
 /* One name of a call, which goes to `target`. What happens seldom is kept out of the way of all other calls, which

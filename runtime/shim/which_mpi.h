@@ -1,5 +1,5 @@
 #pragma once
-/* Whether the MPI of this process is the one that something was compiled for. */
+/* Tells whether the MPI library of this process is the one that a binary was compiled for. */
 #include <stdlib.h>
 #include <string.h>
 

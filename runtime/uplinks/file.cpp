@@ -39,7 +39,7 @@ std::string first_line_of_mpi_version() {
   return version.substr(0, version.find_first_of("\r\n"));
 }
 
-using Trunks = std::map<std::uint32_t, MeasuredTrunk>;  // by link
+using Trunks = std::map<std::uint32_t, MeasuredTrunk>;  // keyed by link
 
 /// The row of a link as far as it does not depend on what was measured.
 std::string row_begin(const Network& network, const LinkSpec& link) {
@@ -63,7 +63,7 @@ bool take(std::string_view& text, std::string_view name, Number& number) {
 /// Reads the widths that an earlier job kept for this wiring. The file is not trusted: lines that this code would not
 /// have written are skipped.
 Trunks kept_before(const Network& network, const std::string& path) {
-  constexpr std::uint32_t most_pairs = 1'000'000;  // as python/hocket/network/measured.py
+  constexpr std::uint32_t most_pairs = 1'000'000;  // same value as in python/hocket/network/measured.py
   std::map<std::string, std::uint32_t, std::less<>> links;
   for (std::uint32_t link = 0; link < network.spec().links.size(); ++link)
     links.emplace(row_begin(network, network.spec().links[link]), link);
@@ -119,7 +119,7 @@ std::string kept(const Network& network, const TrunkMeasurement& found) {
   for (const MeasuredTrunk& trunk : found.trunks) own[trunk.link] = trunk;
   const std::string& path = settings().trunks;
   Trunks all = own;
-  all.merge(kept_before(network, path));  // of what this job has not seen
+  all.merge(kept_before(network, path));  // adds links that this job has not measured
   errno = 0;
   if (replace_file(path, text_of(network, found.host_rate, all))) return "; kept in " + shown(path);
   return "; not kept: cannot write " + shown(path) + " (HOCKET_TRUNKS): " + std::strerror(errno);

@@ -21,8 +21,8 @@
 extern "C" {
 #endif
 
-/* How elements travel. Packed: each rank gathers what goes to the same rank into a buffer, blocks are
- * exchanged, and the receiver scatters them. Chained: the three work hand in hand; within a host through
+/* The method of transfer. Packed: each rank gathers the elements for each rank into a buffer, blocks are
+ * exchanged, and the receiver scatters them. Chained: the three steps overlap; within a host through
  * shared memory, in an order that the receiver can put in place within its cache, between hosts in chunks. */
 enum { HOCKET_AUTO = 0, HOCKET_PACKED = 1, HOCKET_CHAINED = 2 };
 

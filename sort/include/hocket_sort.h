@@ -35,8 +35,8 @@ enum { /* key types */
 
 enum { HOCKET_SORT_AUTO = 0, HOCKET_SORT_RADIX = 1, HOCKET_SORT_SAMPLE = 2 };
 
-/* How many elements each rank gets. Even: as many as any other, give or take one. In place: as many as it gave.
- * As it falls: what the sort makes of it without another exchange (sample sort; radix sort: even). */
+/* The number of elements that each rank gets. Even: the same, give or take one. In place: as many as it gave.
+ * As it falls: whatever the sort yields without another exchange (sample sort; radix sort: even). */
 enum { HOCKET_EVEN = 0, HOCKET_IN_PLACE = 1, HOCKET_AS_IT_FALLS = 2 };
 
 enum { HOCKET_SAMPLE_RANDOM = 0, HOCKET_SAMPLE_REGULAR = 1 };
@@ -69,9 +69,9 @@ HOCKET_API void* hocket_sorted_keys(const hocket_sorted* sorted);
 HOCKET_API void* hocket_sorted_payload(const hocket_sorted* sorted);
 HOCKET_API void hocket_free_sorted(hocket_sorted** sorted);
 
-/* What the sort did. Seconds are of this rank, waiting included; a step that is done for every digit is counted
- * together. `predicted`: by the memory model (hocket help memory). "first touch": memory that ranks share was made, as
- * it is not in a sort that follows. */
+/* One step of the sort. `seconds`: of this rank, waiting included; a step repeated for every digit is summed up.
+ * `predicted`: by the memory model (hocket help memory). "first touch": allocation of memory that ranks share, which
+ * later sorts reuse. */
 typedef struct hocket_sort_step {
   const char* name;
   double seconds, predicted;

@@ -56,7 +56,7 @@ class MemoryCosts {
   /// After work of so many seconds, what a rank waits for the others of its host: those that share a core with it have
   /// taken turns, and end a turn apart.
   [[nodiscard]] double uneven(double seconds) const {
-    constexpr double turn = 3e-3;  // of Linux among few processes
+    constexpr double turn = 3e-3;  // time slice of Linux among few processes
     return (std::max(1.0, host_ranks() / profile_.cores()) - 1) * std::min(seconds, turn);
   }
 

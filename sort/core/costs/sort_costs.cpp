@@ -167,7 +167,7 @@ std::vector<StepCost> predict_sample(const MemoryProfile& profile, const SortSha
     return sort.named(sample_steps, step);
   }
   const double parts = costs.ranks();
-  const double samples = std::min(n, (parts - 1) * oversampling);  // of each rank
+  const double samples = std::min(n, (parts - 1) * oversampling);  // samples per rank
   const double all = samples * parts;
   step[0] = costs.work(Work::gather, samples, width, 1, n * width) + 2 * costs.collective() +
             costs.all_to_all(samples * sample_bytes);

@@ -93,7 +93,7 @@ class VectorSort {
   using L = Lanes<Number>;
   using Mask = typename L::Mask;
   static constexpr std::size_t lanes = L::count;
-  static constexpr std::size_t most_rows = 16;  // as many as there are registers, with as many for what is computed
+  static constexpr std::size_t most_rows = 16;  // half of the 32 registers; the rest hold intermediate values
   static constexpr std::size_t width = sizeof(Number);
   static constexpr std::size_t many = 4096;  // numbers, whose pivots are worth more samples
 
