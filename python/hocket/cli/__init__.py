@@ -153,7 +153,7 @@ def _answer(arguments: Sequence[str] | None) -> int:
 
 
 def _leave_at_once(code: int) -> int:
-    """Without waiting for a thread that still computes in the core."""
+    """Exit without waiting for a thread that still computes in the core."""
     sys.stderr.flush()
     with contextlib.suppress(OSError):
         sys.stdout.flush()

@@ -79,7 +79,7 @@ def doctor(
 
 
 def _show(finding: Finding) -> None:
-    """One line, and its remedy below."""
+    """Print a finding on one line, and its remedy below."""
     level = click.style(f"{finding.level:8}", fg=_COLOURS[finding.level])
     click.echo(f"{level}{finding.topic:12}{' '.join(finding.text.split())}")
     if finding.remedy:

@@ -137,7 +137,7 @@ def _modulefile(variables: dict[str, str], network: str) -> str:
 
 
 def _tcl(text: str) -> str:
-    """One word of Tcl, in which nothing is substituted."""
+    """Quote a text as one word of Tcl, in which nothing is substituted."""
     return '"' + re.sub(r'([\\"$\[\]{}])', r"\\\1", text).replace("\n", r"\n") + '"'
 
 

@@ -150,7 +150,7 @@ def _checked_network(
     defaults: Defaults,
     as_json: bool,
 ) -> KnownNetwork:
-    """Everything that can be wrong before the long work begins."""
+    """Check everything that can be wrong before the long work begins, and load the network."""
     if output != "-":
         check_writable(output)
     options.check()

@@ -84,7 +84,7 @@ def _launcher(name: str) -> Mpi | None:
 
 
 def _tell(recording: Recording, output: str) -> None:
-    """On stderr: standard output is the program's."""
+    """Print a summary on standard error, since standard output is the program's."""
     calls = recording.calls
     rows = [
         [number, call.operation, len(call.members), call.messages, format_total(call.bytes), call.repeated]

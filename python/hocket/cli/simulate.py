@@ -289,7 +289,7 @@ def _tell_channels(channels: list[dict[str, Any]]) -> None:
 
 
 def _given(parameters: Iterable[str]) -> list[str]:
-    """Which options of PLANNING stand on the command line."""
+    """Options of PLANNING that stand on the command line."""
     context = click.get_current_context()
     return [
         PLANNING[parameter]

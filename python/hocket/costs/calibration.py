@@ -75,7 +75,7 @@ class Class:
 
 @dataclass(frozen=True, slots=True)
 class Flows:
-    """So many messages at once over one wire: the part of its rate that they carry together."""
+    """Concurrent messages over one link, and the share of its rate that they carry together."""
 
     flows: int
     bytes: int

@@ -1,4 +1,4 @@
-"""Where calibrations are kept: beside the widths of trunks, one file for each wiring."""
+"""Files of kept calibrations: beside the widths of inter-switch links, one file for each wiring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where profiles are kept."""
+"""Files of kept memory profiles."""
 
 from __future__ import annotations
 

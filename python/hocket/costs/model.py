@@ -1,4 +1,4 @@
-"""From figures to the simulator's costs: measured, or assumed from the network's rate."""
+"""Costs of the simulator from measured figures, or assumed from the network's rate."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Costs:
 
     @property
     def origin(self) -> str:
-        """In a few words, for every place that shows a prediction."""
+        """Origin of the costs in a few words, for every place that shows a prediction."""
         if self.calibration is not None:
             return f"measured {self.calibration.date}, {self.calibration.mpi} ({self.source})"
         assert self.profile is not None

@@ -55,7 +55,7 @@ def some_call_follows(demand: _core.Demand) -> bool:
 
 
 def _possible_roots(demand: _core.Demand) -> list[int]:
-    """Between a root and all others it has a part in every message; of blocks only its own is not empty."""
+    """Ranks that can be the root: it has a part in every message; of all blocks only its own is not empty."""
     if demand.pattern != IRREGULAR:
         return [rank for rank, size in enumerate(demand.contributions) if size > 0][:1]
     messages = demand.list()

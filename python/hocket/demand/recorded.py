@@ -22,7 +22,7 @@ _MOST_LISTED: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """One collective call: row i holds (receiver, bytes) of what ``members[i]`` sent.
+    """A recorded collective call: row i holds (receiver, bytes) of what ``members[i]`` sent.
 
     ``repeated``: how often the program made it in a row with the same counts.
     """

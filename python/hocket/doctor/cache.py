@@ -1,4 +1,4 @@
-"""Where built code and plans are kept."""
+"""Check the folder of built code and plans."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from hocket.network import read_network
 
 
 def check_scheduled(case: Case) -> Iterator[Finding]:
-    """Without a network, one is invented with a host for each rank."""
+    """Check that an exchange is scheduled. Without a network, one is invented with a host for each rank."""
     if case.mpi is None or case.probe is None or case.runtime is None:
         return
     if is_disabled(case.environment):

@@ -34,7 +34,7 @@ class Receive:
 
 @dataclass(slots=True)
 class Row:
-    """All that one rank sends and receives, in order."""
+    """Sends and receives of one rank, in order."""
 
     sends: list[Send]
     receives: list[Receive]

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def files(plan: Transfers, output: str) -> dict[str, Iterator[str]]:
-    """One file; the tag of a message is twice its number in the plan, of a token twice its number and one."""
+    """Write one file; the tag of a message is twice its number in the plan, of a token twice its number and
+    one."""
     return {output: _lines(plan)}
 
 

@@ -42,7 +42,7 @@ class _Matrix:
 
 
 def files(plan: Transfers, output: str) -> dict[str, Iterator[str]]:
-    """One file. Node i is rank i, flow i + 1 message i of the plan; tokens follow.
+    """Write one file. Node i is rank i, flow i + 1 message i of the plan; tokens follow.
 
     Raises UsageError for hosts with several ranks, whose messages to each other no network carries, and for messages
     that htsim cannot count.

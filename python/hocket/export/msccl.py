@@ -116,8 +116,9 @@ class _Gpu:
 
 
 def files(plan: Transfers, output: str) -> dict[str, Iterator[str]]:
-    """One file. Raises UsageError for what MSCCL cannot say: other collectives, blocks that differ in size, messages of
-    an all-to-all that other ranks pass on, more steps than a thread block may have."""
+    """Write one file. Raises UsageError for plans that MSCCL cannot express: other collectives, blocks that
+    differ in size, messages of an all-to-all that other ranks pass on, more steps than a thread block may
+    have."""
     return {output: _Algorithm(plan).lines()}
 
 
@@ -195,7 +196,7 @@ class _Algorithm:
             gpu.step(block, "cpy", *ends, ends, set())
 
     def _spans(self, transfer: Transfer) -> list[tuple[_Span, _Span]]:
-        """From where to where its pieces go; pieces next to each other as one."""
+        """Source and target of each piece; adjacent pieces are joined."""
         joined: list[tuple[_Span, _Span]] = []
         for piece in transfer.pieces:
             source, target = self._span(piece, transfer.src)

@@ -61,12 +61,12 @@ endif()
 
 
 def compile_flags(includes: Sequence[Path]) -> list[str]:
-    """Where ``hocket.h`` and its sisters are."""
+    """Compiler flags that find ``hocket.h`` and the headers beside it."""
     return [f"-I{include}" for include in includes]
 
 
 def link_flags(libraries: Sequence[Path]) -> list[str]:
-    """Where the libraries are, at link time and at run time: each before those that it needs."""
+    """Linker flags that find the libraries, at link time and at run time: each before those that it needs."""
     return [flag for library in libraries for flag in (
         f"-L{library.parent}", f"-l{library.stem.removeprefix('lib')}", f"-Wl,-rpath,{library.parent}")]  # fmt: skip
 
@@ -104,7 +104,8 @@ def cmake_version_file(version: str) -> str:
 
 
 def _of_pkg_config(flags: list[str]) -> str:
-    """It splits flags as a shell does; comments it has looked for before, and variables nobody can hide."""
+    """Quote flags for pkg-config, which splits them as a shell does, but finds comments before and expands
+    variables even in quotes."""
     text = shlex.join(flags)
     if "$" in text:
         raise _unreadable("pkg-config", text)

@@ -45,7 +45,7 @@ def platform_xml(network: Network) -> str:
 
 
 def hostfile(network: Network) -> str:
-    """One line per rank, in rank order, for ``smpirun -hostfile``."""
+    """Lines with one host per rank, in rank order, for ``smpirun -hostfile``."""
     names = network.names
     for host in network.hosts:
         if re.search(r"[\s:#]", names[host]):

@@ -25,7 +25,7 @@ class Piece(NamedTuple):
 
 
 class Transfer(NamedTuple):
-    """One message of the schedule."""
+    """A message of the schedule."""
 
     phase: int
     src: int
@@ -45,7 +45,7 @@ class Token(NamedTuple):
 
 @dataclass(slots=True)
 class Transfers:
-    """All transfers in the schedule's order, numbered from 0, and their order in time.
+    """Transfers in the schedule's order, numbered from 0, and their order in time.
 
     Transfer ``t`` starts when all of ``before[t]``, transfers of other senders or to its own, have arrived, its
     sender's own ``over[t]`` have arrived, too, and its sender's send before it, ``started[t]`` (-1: none), has started.

@@ -202,7 +202,7 @@ def _wait_for(path: Path) -> None:
 
 
 def _wait_until_idle(cluster: Lab, command: list[str], environment: dict[str, str], folder: Path) -> None:
-    """Until sinfo says of every host that it is idle."""
+    """Wait until sinfo reports every host idle."""
     deadline = time.monotonic() + START_LIMIT
     wanted = {f"{host.name} idle" for host in cluster.state.hosts}
     while True:

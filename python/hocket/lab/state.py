@@ -35,7 +35,8 @@ class LabNode:
 
 @dataclass(slots=True)
 class LabState:
-    """One lab. ``owner`` is (process id, its start time in clock ticks), or None: stays until taken down."""
+    """State of a lab. ``owner`` is (process id, its start time in clock ticks), or None: stays until taken
+    down."""
 
     id: str
     nodes: list[LabNode]
@@ -104,7 +105,7 @@ def new_id() -> str:
 
 
 def start_time(pid: int) -> int:
-    """When process ``pid`` started, in clock ticks since boot; 0 when there is none."""
+    """Start time of process ``pid``, in clock ticks since boot; 0 if there is none."""
     with suppress(OSError, ValueError, IndexError):
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
         return int(stat.rpartition(")")[2].split()[19])

@@ -30,7 +30,7 @@ _OFFLOADS = (0x1F, 0x24, 0x2C)  # ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """One end of a cable as its node sees it. ``address`` is ``10.x.y.z/len`` for hosts."""
+    """End of a cable as its node sees it. ``address`` is ``10.x.y.z/len`` for hosts."""
 
     name: str
     rate: float

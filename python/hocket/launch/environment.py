@@ -65,7 +65,7 @@ class RuntimeOptions:
     report: Path | None = None
 
     def completed(self, environment: Mapping[str, str]) -> RuntimeOptions:
-        """With what the variables of an environment say where nothing was said.
+        """Settings completed by the variables of an environment.
 
         Raises UsageError for a variable that counts and holds what it may not.
         """
@@ -220,7 +220,7 @@ def scheduled_environment(
 
 
 def trunks_to_measure(known: KnownNetwork) -> Path | None:
-    """Where the ranks keep the widths of uplinks that they measure; None: they measure nothing."""
+    """Folder in which ranks keep the widths of uplinks that they measure; None: they measure nothing."""
     from hocket.network.measured import kept_path
 
     assumed = known.uplinks.assumed and len(_core.trunks(known.network)) > 0

@@ -93,8 +93,8 @@ def run_job(
 
 
 def run_as_rank(work: Callable[[MPI.Intracomm, dict[str, Any], Tell], Any]) -> None:
-    """In a rank of a job: ``work`` with what the job is about and a way to tell messages. What it returns on rank 0 is
-    the job's answer. Errors are told, not raised.
+    """Run ``work`` in a rank of a job, with the job's description and a function that sends messages. Its result on
+    rank 0 is the job's answer. Errors are reported, not raised.
 
     A HocketError is the same on all ranks; anything else ends the job, for others may wait for this rank.
     """
@@ -132,7 +132,7 @@ def in_a_job(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def run_here(ranks: int | None, work: Callable[[MPI.Intracomm], T]) -> T:
-    """In a rank that the user has started: ``work`` of all ranks, of which there are ``ranks`` where that is given.
+    """Run ``work`` in a rank that the user has started; raises UsageError if ``ranks`` is given and not their number.
 
     A HocketError is the same on all ranks: the first raises it, the others end with exit code 2.
     """

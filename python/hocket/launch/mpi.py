@@ -1,4 +1,4 @@
-"""Which MPI a launcher belongs to, and the command line that starts a program with it."""
+"""MPI of a launcher, and the command line that starts a program with it."""
 
 from __future__ import annotations
 

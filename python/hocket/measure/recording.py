@@ -45,7 +45,7 @@ class RankRecord:
 
 @dataclass(slots=True)
 class Recording:
-    """All calls, in the order of communicators and of time, and what may be missing."""
+    """Recorded calls, in the order of communicators and of time, and what may be missing."""
 
     ranks: int
     calls: list[RecordedCall]
@@ -155,7 +155,7 @@ def _head(line: bytes) -> RankRecord:
 
 
 def _add(record: RankRecord, communicators: dict[int, Communicator], words: list[bytes]) -> None:
-    """One line; ValueError, IndexError or KeyError for what is none."""
+    """Add one line; ValueError, IndexError or KeyError for a malformed one."""
     match words[0]:
         case b"comm":
             number, ordinal, size, *members = _numbers(words[1:])

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def sides_of(network: Network) -> list[int]:
-    """One side per dimension, also for a hypercube; none for networks of other shapes."""
+    """Length of each dimension, also for a hypercube; empty for networks of other shapes."""
     return [2] * network.sides[0] if network.shape.name == "hypercube" else list(network.sides)
 
 

@@ -135,7 +135,7 @@ class NetworkDescription:
         raise AssertionError("called without a duplicate")
 
     def link_ends(self) -> tuple[Sequence[int], Sequence[int]]:
-        """Both ends of every link as node indices, in little memory; an unknown name is an error."""
+        """Node indices of both ends of every link, in little memory; an unknown name is an error."""
         indices = self.name_indices()
         try:
             a = array("I", (indices[link.a] for link in self.links))

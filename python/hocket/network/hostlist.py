@@ -23,7 +23,7 @@ _REMEDY: Final = "write it like n[0-7],gpu[01-16]"
 
 
 def expand(text: str, source: Source, line: int = 0, limit: int = MAX_LIST) -> list[str]:
-    """All names of the list ``text``; refuses a list of more than ``limit`` names before expanding it."""
+    """Expand the list ``text`` to names; refuses a list of more than ``limit`` names before expanding it."""
     names: list[str] = []
     position = 0
     while True:

@@ -57,7 +57,7 @@ class Measured:
 
 
 def kept_path(description: NetworkDescription) -> Path:
-    """Where what was measured of this network is kept. Raises HocketError if there is no safe cache."""
+    """File of what was measured of this network. Raises HocketError if there is no safe cache."""
     from hocket.system.cache import cache_dir
 
     return cache_dir() / f"trunks-{wiring_digest(description)}.json"

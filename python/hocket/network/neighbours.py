@@ -152,7 +152,8 @@ def _called(chassis: Chassis) -> str:
 
 
 def _one_each(name: str, heard: Iterable[Heard]) -> list[Heard]:
-    """One neighbour an interface: LLDP before other protocols, a named one before a card's own frames."""
+    """Choose one neighbour an interface: LLDP before other protocols, a named one before a card's own
+    frames."""
     ports: dict[str, list[Heard]] = {}
     for each in heard:
         ports.setdefault(each.interface, []).append(each)
@@ -218,7 +219,7 @@ def _names(own: Heard | None, other: Heard | None) -> frozenset[str]:
 
 
 def _paired(there: list[Heard], back: list[Heard]) -> list[tuple[Heard | None, Heard | None]]:
-    """Both reports of each cable between two nodes.
+    """Pair both reports of each cable between two nodes.
 
     By the names of the ports; what is left, because ends call ports by other names than their neighbours are told, in
     order: rather a cable too few, which costs time, than one that is not there.
@@ -385,7 +386,8 @@ def _description(
 
 
 def _check_hosts(links: dict[tuple[str, str], list[_Cable]], hosts: set[str]) -> None:
-    """Each host is wired to one switch: rails are other networks, and which is meant no frame says."""
+    """Check that each host is wired to one switch: rails are other networks, and frames do not tell which is
+    meant."""
     beside: dict[str, dict[str, _Cable]] = {}
     for (a, b), own in links.items():
         for name, other in ((a, b), (b, a)):

@@ -113,7 +113,7 @@ class Wiring:
 
 @dataclass(slots=True)
 class Channel:
-    """One direction of a link, or a medium that both directions share."""
+    """Direction of a link, or a medium that both directions share."""
 
     name: str
     rate: float
@@ -146,7 +146,7 @@ class Forwarding:
     remedy_circle: str = "correct this step or another of the circle"
 
     def place(self, node: int, entry: int) -> tuple[Where, str]:
-        """Where the core's complaint is about, and what to do."""
+        """Place of the core's complaint, and its remedy."""
         if entry >= 0:
             return Where(self.file, self.lines[entry]), self.remedy_circle
         return Where(self.file, self.tables.get(node, 0)), self.remedy_missing

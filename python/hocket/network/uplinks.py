@@ -61,8 +61,8 @@ def apply_options(description: NetworkDescription, defaults: Defaults) -> str:
 
 
 def _oversubscribe(description: NetworkDescription, shares: Sequence[float]) -> None:
-    """From the leaves up: a switch's uplinks together carry what the links below it do, over the share of
-    its level, and each of them the same."""
+    """Set the rates of uplinks from the leaves up: a switch's uplinks together carry what the links below it
+    do, over the oversubscription of its level, and each of them the same."""
     levels = Levels.of(description)
     carried = dict.fromkeys(levels.height, 0.0)  # by the links below a switch
     for link in description.links:
@@ -81,14 +81,15 @@ def _oversubscribe(description: NetworkDescription, shares: Sequence[float]) -> 
 
 @dataclass(slots=True)
 class Levels:
-    """Each switch's ``height`` (1: no switch below) and the switches ``above`` it, with the link to each."""
+    """Levels of switches: ``height`` (1: no switch below) and the switches ``above`` each, with the link to
+    each."""
 
     height: dict[str, int] = field(default_factory=dict)
     above: dict[str, list[tuple[str, Link]]] = field(default_factory=dict)
 
     @staticmethod
     def of(description: NetworkDescription) -> Levels:
-        """In a tree as the file orders the ends of its links, else by the distance from the hosts."""
+        """Levels in a tree as the file orders the ends of its links, else by the distance from the hosts."""
         if description.routing is not None:
             raise _only_routes(description, "--oversubscription")
         ordered = [(link.a, link.b, link) for link in (description.links[i] for i in description.uplinks())]

@@ -66,7 +66,7 @@ def colours() -> ListedColormap:
 
 
 def colour_bar(figure: Figure, top: float, tall: float, title: str) -> None:
-    """At the right edge; ``top`` and ``tall`` are in inches."""
+    """Draw the colour bar at the right edge; ``top`` and ``tall`` are in inches."""
     width, height = figure.get_size_inches()
     bar = figure.add_axes((1 - 0.62 / width, 1 - (top + tall) / height, 0.11 / width, tall / height))
     # The lowest colour, idle, stands apart.

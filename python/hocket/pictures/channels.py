@@ -1,4 +1,4 @@
-"""Which channels a row of a picture shows: each channel is in exactly one row."""
+"""Channels of each row of a picture: each channel is in exactly one row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Group(Enum):
-    """Where a channel lies."""
+    """Position of a channel in the network."""
 
     TRUNK = "between switches"
     UP = "from hosts"
@@ -42,7 +42,7 @@ class Row:
 
 
 def group_of(links: list[tuple[int, int]], ranks: list[int], channel: int) -> Group:
-    """Where a channel lies, from the network's links and its ranks per node."""
+    """Position of a channel, from the network's links and its ranks per node."""
     if not links:
         return Group.LINK
     source, sink = _ends(links, channel)
@@ -114,7 +114,7 @@ def node_levels(links: list[tuple[int, int]], ranks: list[int]) -> list[int]:
 
 
 def share_out(network: Network, simulation: Simulation, most: int) -> list[Row]:
-    """All channels in at most ``most`` rows, but at least one row for each band.
+    """Divide all channels among at most ``most`` rows, but at least one row for each band.
 
     Bands with few channels have a row for each; others divide the rest into rows of nearly equal numbers
     of channels: in the band's order, or by busy time where the order says nothing.

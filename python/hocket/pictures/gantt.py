@@ -238,7 +238,7 @@ class _Drawing:
             )  # fmt: skip
 
     def _crowd(self, y: float, start: NDArray[np.float64], end: NDArray[np.float64], most: int) -> None:
-        """So many at once that only their number can be drawn."""
+        """Draw the number of concurrent messages, if there are too many for bars."""
         self.crowded = True
         times = np.concatenate([start, end])
         steps = np.concatenate([np.ones(len(start)), -np.ones(len(end))])

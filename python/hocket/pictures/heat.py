@@ -36,7 +36,7 @@ FINE_DPI: Final = 240
 
 
 def worst_of_rows(cells: NDArray[np.uint32], most: int) -> NDArray[np.uint32]:
-    """At most so many rows: the largest value of each block, all of one size but for the last."""
+    """Reduce to at most ``most`` rows: the largest value of each block, all of one size but for the last."""
     step = -(-len(cells) // most)
     return np.maximum.reduceat(cells, np.arange(0, len(cells), step), axis=0)
 
@@ -158,7 +158,7 @@ def _busy_heat(
 
 
 def mean_of_blocks(cells: NDArray[np.float64], rows: int) -> NDArray[np.float64]:
-    """At most so many rows: the mean of each block, all of one size but for the last."""
+    """Reduce to at most ``rows`` rows: the mean of each block, all of one size but for the last."""
     step = -(-len(cells) // rows)
     starts = np.arange(0, len(cells), step)
     sizes = np.diff(np.append(starts, len(cells)))
@@ -241,7 +241,7 @@ def _note(panels: Sequence[Panel], uses: Sequence[Use]) -> str:
 
 
 def _colours(most: int) -> tuple[ListedColormap, Normalize]:
-    """Nothing is pale; from one message on the darker the more."""
+    """Colours by number of messages: none is pale; from one on the darker the more."""
     steps = min(most + 1, COLOURS)
     shades = mpl.colormaps["inferno_r"](np.linspace(0.18, 0.92, steps - 1))
     return ListedColormap(np.vstack([to_rgba(style.ROW), shades])), Normalize(-0.5, most + 0.5)

@@ -27,7 +27,8 @@ _LEAST_SEGMENT, _MOST_SEGMENT = 4096, 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One way, by its name in runs or the library's. ``seconds``: None if it cannot be simulated."""
+    """Candidate by its name in runs, or the library's algorithm. ``seconds``: None if it cannot be
+    simulated."""
 
     name: str
     seconds: float | None

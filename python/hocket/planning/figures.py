@@ -99,7 +99,7 @@ class Figures:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """One flat object."""
+        """Figures as one flat object."""
         numbers = asdict(self)
         more: dict[str, Any] = numbers.pop("irregular") or {}
         return {**numbers, **more}

@@ -17,7 +17,7 @@ from hocket.units import parse_rate, parse_time
 
 
 class Channel(NamedTuple):
-    """One direction of a link."""
+    """Direction of a link."""
 
     number: int
     name: str
@@ -97,7 +97,7 @@ class Network:
 
     @cached_property
     def channels(self) -> tuple[Channel, ...]:
-        """All directed channels; channel 2i and 2i + 1 are the two directions of link i."""
+        """Directed channels; channel 2i and 2i + 1 are the two directions of link i."""
         return tuple(self._channel(index) for index in range(self._core.channels))
 
     @property

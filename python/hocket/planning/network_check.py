@@ -98,7 +98,7 @@ def _hosts(network: _core.Network) -> list[str]:
 
 
 def _channels(network: _core.Network) -> list[str]:
-    """In an order of their own: the same links listed in another order are the same network."""
+    """Channels as sorted texts: the same links listed in another order are the same network."""
     from hocket.units import format_rate
 
     rates: dict[float, str] = {}

@@ -404,7 +404,7 @@ def _target(out: Array | None, count: int, source: Array) -> Array:
 
 
 def _given(out: Array, kind: np.dtype[Any]) -> Array:
-    """Where the result is written: `out`, or an array that is copied to it."""
+    """Array to write the result to: `out`, or one that is copied to it. Raises UsageError."""
     if not isinstance(out, np.ndarray) or out.dtype != kind:
         raise UsageError(f"out is not an array of {kind}", remedy="give one, or leave it out")
     if not out.flags.writeable:

@@ -169,7 +169,7 @@ def _collective_try(comm: MPI.Comm, step: Callable[[], T]) -> T:
 
 
 def work(comm: MPI.Intracomm, what: dict[str, Any], tell: Tell) -> dict[str, Any]:
-    """One rank's part; the answer is the report."""
+    """Do one rank's part; returns the report."""
     return asdict(sort_files(comm, FileSort(**what), tell))
 
 

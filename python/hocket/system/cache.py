@@ -35,7 +35,7 @@ _OWN_FOLDER, _SHARED_FOLDER = 0o700, 0o755
 
 
 def choices_dir() -> Path:
-    """Where ranks keep what they have learned about calls: files that others may not write."""
+    """Folder in which ranks keep timings of calls: files that others may not write."""
     return cache_dir() / "choices"
 
 
@@ -85,7 +85,7 @@ def keep(kind: str, data: bytes, suffix: str) -> Path:
 
 
 def _holds(path: Path, data: bytes) -> bool:
-    """Not if others can change it: then it is written anew."""
+    """Return true if the file holds the data. False if others can change it: then it is written anew."""
     try:
         check_private(path)
     except HocketError:

@@ -47,7 +47,7 @@ def open_file(path: str | os.PathLike[str], again: bool = False) -> BinaryIO:
 
 
 def read_file(path: str | os.PathLike[str], again: bool = False) -> bytes:
-    """All of it; see :func:`open_file`."""
+    """Read the whole file; see :func:`open_file`."""
     with open_file(path, again) as file:
         return file.read()
 

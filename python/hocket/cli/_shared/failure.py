@@ -37,7 +37,7 @@ _REMEDIES: Final = {
 
 
 class Failure(click.ClickException):
-    """One line: ``hocket: what went wrong``."""
+    """Error of one line: ``hocket: what went wrong``."""
 
     exit_code = 2
 

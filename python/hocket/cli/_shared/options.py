@@ -223,7 +223,7 @@ def load_islands(source: str, defaults: Defaults, quiet: bool) -> list[KnownNetw
 
 
 def tell_notes(known: KnownNetwork) -> None:
-    """On standard error: what the reader has left out or chosen."""
+    """Print on standard error what the reader has left out or chosen."""
     for note in (*known.description.notes, *known.warnings):
         click.echo(f"hocket: {note}", err=True)
 

@@ -193,7 +193,7 @@ def _headline(planned: PlannedExchange) -> str:
 def show_row(
     planned: PlannedExchange, known: KnownNetwork, rank: int, dump: str | None, as_json: bool
 ) -> None:
-    """One rank's row of a whole schedule, which the verifier must accept."""
+    """Print one rank's program of a whole schedule, which the verifier must accept."""
     planned.check_accepted()
     text = b"".join(row_lines(planned.schedule, rank)).removeprefix(HEADER)
     if dump is not None:

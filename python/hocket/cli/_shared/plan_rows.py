@@ -137,7 +137,8 @@ def show_row_alone(
     dump: str | None,
     as_json: bool,
 ) -> bool:
-    """One rank's row, without the rest of the schedule; True if the proof holds."""
+    """Print one rank's program without planning the rest of the schedule. Returns true if the sample is
+    verified."""
     from hocket import _core
     from hocket.planning.figures import Figures, peak_rss_bytes, ratio
 

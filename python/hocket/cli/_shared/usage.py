@@ -102,7 +102,7 @@ def named(option: str, parser: Callable[[str], T], text: str) -> T:
 
 
 def options_of(command: click.Command, ctx: click.Context) -> list[str]:
-    """All names of all options, help's included."""
+    """Names of all options, help's included."""
     return [
         name
         for parameter in command.get_params(ctx)

@@ -47,17 +47,17 @@ class Runtime:
 
 
 def native_dir() -> Path:
-    """Where headers, core library and runtime sources are installed."""
+    """Folder of the installed headers, core library and runtime sources."""
     return Path(_core.__file__).parent / "native"
 
 
 def include_dir() -> Path:
-    """Where ``hocket.h`` is."""
+    """Folder of ``hocket.h``."""
     return native_dir() / "runtime" / "include"
 
 
 def sort_include_dir() -> Path:
-    """Where ``hocket_sort.h`` and its sisters are."""
+    """Folder of ``hocket_sort.h`` and the headers beside it."""
     return native_dir() / "sort" / "include"
 
 
@@ -201,7 +201,8 @@ def _link(wrapper: Wrapper, linked: list[str], library: Path, work: Path) -> Non
 
 
 def _compile_shim(wrapper: Wrapper, shim: Path, work: Path) -> None:
-    """It shows the names that this MPI has: a program that looks for others must not find them here."""
+    """Compile the shim. It defines only names that this MPI has: a program that looks for others must not
+    find them here."""
     shown = work / "shown.h"
     visible = '__attribute__((visibility("default")))'
     shown.write_text("".join(f"{visible} int {name}();\n" for name in sorted(wrapper.functions)))

@@ -22,7 +22,7 @@ _FULL = ("No space left on device", "Disk quota exceeded", "File too large")
 
 
 def compile_native(command: Sequence[str], environment: Mapping[str, str], work: Path) -> None:
-    """One command of :func:`compile_all`."""
+    """Run one command as :func:`compile_all` does."""
     compile_all([command], environment, work)
 
 

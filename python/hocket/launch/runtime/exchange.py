@@ -211,7 +211,7 @@ class Exchange:
 
 
 class _Buffers:
-    """One pointer per message, and what keeps the memory alive."""
+    """Pointers to the buffers, one per message, and references that keep the memory alive."""
 
     def __init__(
         self, sizes: Mapping[int, int], buffers: Sequence[Any], what: str, *, writable: bool = False

@@ -61,7 +61,7 @@ def find_sort(mpicc: str) -> Path:
 
 
 def ready_sort(runtime: Path) -> Path | None:
-    """That of a ready-made runtime, which lies beside it; None where it must be compiled."""
+    """Sort library beside a ready-made runtime; None if it must be compiled."""
     beside = runtime.with_name(SORT_LIBRARY)
     return beside if beside.is_file() else None
 

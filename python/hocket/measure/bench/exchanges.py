@@ -32,7 +32,8 @@ def message(source: int, target: int, begin: int, end: int) -> Bytes:
 
 
 class Exchange(ABC):
-    """One size of one collective: buffers that know what must arrive. Sizes and offsets are bytes."""
+    """Exchange of one collective and size, with buffers that know what must arrive. Sizes and offsets are
+    bytes."""
 
     def __init__(self, rank: int, sent: list[tuple[int, int]], received: list[tuple[int, int]]) -> None:
         """``sent``: target and bytes of each message, as they lie in the buffer; ``received``: source and bytes."""
@@ -114,7 +115,7 @@ class AllToAllV(Exchange):
 
 
 class Broadcast(Exchange):
-    """From rank 0, whose buffer is filled again before each call."""
+    """Broadcast from rank 0, whose buffer is filled again before each call."""
 
     def __init__(self, comm: MPI.Intracomm, size: int) -> None:
         super().__init__(comm.Get_rank(), [(0, size if comm.Get_rank() == 0 else 0)], [(0, size)])

@@ -76,7 +76,8 @@ def _runtime(comm: MPI.Intracomm) -> RuntimeLibrary | None:
 
 
 def _network_of(comm: MPI.Intracomm, request: Request) -> tuple[Any, str | None]:
-    """On rank 0; None on all others, or where nothing says it. Raises HocketError on all."""
+    """Network and its source on rank 0; None on all others, or if neither the request nor a plan names a
+    network. Raises HocketError on all."""
     found: list[Any] = []
 
     def read() -> None:

@@ -23,7 +23,8 @@ LEAST_CALLS, MOST_CALLS = 3, 1000  # of a block
 
 
 class Measurement:
-    """Both candidates in one job, on communicators of their own; the native one's is left alone by Hocket.
+    """Measurement of both candidates in one job, on communicators of their own; Hocket ignores the native
+    one's.
 
     ``library``: the runtime that the ranks were started with; None: only native calls are measured.
     """
@@ -38,7 +39,7 @@ class Measurement:
         self._names: dict[int, str] = {}  # of the communicators in use
 
     def row(self, size: int) -> Row:
-        """One size: warm-up, then blocks A B B A of timed calls; the slowest rank's time counts."""
+        """Measure one size: warm-up, then blocks A B B A of timed calls; the slowest rank's time counts."""
         exchange, sizes = self._exchange(size)
         native = self._native()
         # A fresh communicator: what it learnt from small messages must not count for large ones.
@@ -82,7 +83,8 @@ class Measurement:
         return names
 
     def row_of_candidates(self, size: int) -> Row:
-        """One size by every candidate, each on a communicator of its own: warm-up, blocks in turn and back again."""
+        """Measure one size by every candidate, each on a communicator of its own: warm-up, blocks in turn and
+        back again."""
         exchange, sizes = self._exchange(size)
         comms = {name: self._by_candidate(name) for name in self.candidates()}
         self._names = {comm.handle: name for name, comm in comms.items()}

@@ -36,7 +36,7 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One size. ``bytes``: of a message, on average. Times are seconds.
+    """Results of one size. ``bytes``: of a message, on average. Times are seconds.
 
     ``scheduled`` is None where the job runs without Hocket's runtime. ``served``: what served the calls in
     ``scheduled``. ``ratio``: median of native / scheduled of calls measured in turn. ``bound``: None if

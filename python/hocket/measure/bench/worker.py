@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def work(comm: MPI.Intracomm, what: dict[str, Any], tell: Tell) -> bool:
-    """One rank's part; the answer says that all was measured."""
+    """Do one rank's part; returns true when all was measured."""
     for row in measure(comm, Request.from_dict(what), lambda header: tell({"header": header})):
         if comm.Get_rank() == 0:
             tell({"row": row.as_dict()})

@@ -50,7 +50,7 @@ class Work(ctypes.Structure):
 
 
 class Rank:
-    """One of the ranks that measure, on a communicator of their own."""
+    """A rank that measures, on a communicator of its own with the others."""
 
     def __init__(self, comm: MPI.Intracomm, library: RuntimeLibrary, crowded: bool) -> None:
         self.comm = comm.Dup()
@@ -98,7 +98,7 @@ class Rank:
 def measure(
     comm: MPI.Intracomm, source: str | None, placement: str, quick: bool, say: Say
 ) -> Calibration | None:
-    """Everything; the calibration on rank 0. Raises HocketError on all ranks alike."""
+    """Measure everything; returns the calibration on rank 0. Raises HocketError on all ranks alike."""
     library = load_library(comm)
     began = time.monotonic()  # compiling does not count
     if comm.Get_size() < 2:

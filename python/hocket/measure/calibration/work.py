@@ -39,7 +39,8 @@ class What(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One thing to measure. ``sends``: to whom the ranks with a part in it send, ``leaders``: whose times count."""
+    """Task of measuring one thing. ``sends``: target of each rank with a part in it, ``leaders``: ranks whose
+    times count."""
 
     what: What
     bytes: int
@@ -51,7 +52,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the ranks are. ``nodes``: of the network, or without one a number for each host."""
+    """Places of the ranks. ``nodes``: of the network, or without one a number for each host."""
 
     nodes: Sequence[int]
     network: _core.Network | None
@@ -68,7 +69,7 @@ class Places:
 
     @property
     def hosts(self) -> list[int]:
-        """One rank of each host, or of as many hosts as are enough for every distance."""
+        """First rank of each host, or of as many hosts as are enough for every distance."""
         found = list(self.first.values())
         return found[:: max(len(found) // MOST_HOSTS, 1)]
 
@@ -88,7 +89,7 @@ class Places:
 
 
 def classes(places: Places, quick: bool) -> dict[int | None, list[tuple[int, int]]]:
-    """Some pairs of ranks at each distance, nearest first; each rank is in few of them."""
+    """Pairs of ranks at each distance, nearest first; each rank is in few of them."""
     found: dict[int | None, list[tuple[int, int]]] = defaultdict(list)
     by_host = defaultdict(list)
     for rank, node in enumerate(places.nodes):
@@ -104,7 +105,7 @@ def classes(places: Places, quick: bool) -> dict[int | None, list[tuple[int, int
 
 
 def tasks(places: Places, quick: bool) -> list[Task]:
-    """Everything, what matters most first."""
+    """Tasks of the calibration, the most important first."""
     todo: list[Task] = []
     by_distance = classes(places, quick)
     for number, pairs in enumerate(by_distance.values()):
@@ -133,7 +134,7 @@ def in_turn(places: Places) -> dict[int, int]:
 
 
 def _steps(places: Places, quick: bool) -> list[Task]:
-    """All ranks at once, each with the next one."""
+    """Tasks in which all ranks send at once, each to the next one."""
     everybody = in_turn(places)
     sizes = (1, *(QUICK_LOADED if quick else LOADED))
     steps = [Task(What.STEP, size, everybody, tuple(everybody), "step") for size in sizes]

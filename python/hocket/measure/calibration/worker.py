@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def work(comm: MPI.Intracomm, what: dict[str, Any], tell: Tell) -> dict[str, Any] | None:
-    """One rank's part; the calibration on rank 0."""
+    """Do one rank's part; returns the calibration on rank 0."""
 
     def say(at: int, of: int, now: str) -> None:
         if comm.Get_rank() == 0:

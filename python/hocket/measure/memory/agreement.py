@@ -1,4 +1,4 @@
-"""Which figures to trust: those that a second look confirms, and that their neighbours do not contradict.
+"""Trust in figures: those count that a second look confirms, and that their neighbours do not contradict.
 
 What else runs on a machine only makes a kernel slower, and seldom for as long as all figures take; so that the
 least of several measurements far apart is the machine's, once another is near it.

@@ -76,7 +76,7 @@ def calibrate(mpi: Mpi, ranks: int, memory: int, quick: bool, report: Report) ->
 
 
 def cores() -> int:
-    """That this process may use."""
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 

@@ -125,7 +125,7 @@ class Rank:
         return lambda r: _core.scatter_once(shape.width, source, offsets, target, r), offsets.size
 
     def _settle(self, shape: Shape) -> tuple[Kernel, int]:
-        """From shared memory, as others have left the elements there."""
+        """Settle elements from shared memory, as other ranks have left them there."""
         region = shape.bytes // shape.width
         regions = max(min(self.part.size // shape.bytes, 4 * _MOST_ELEMENTS // region), 1)
         n = region * regions
@@ -240,7 +240,7 @@ class Rank:
         return lambda r: _core.memory.scan(counts, r), counts.size
 
     def _sort(self, shape: Shape) -> tuple[Kernel, int]:
-        """In shared memory, as sample sort does."""
+        """Sort in shared memory, as sample sort does."""
         key, records, n = self._records(shape)
         mask = np.frombuffer((2**shape.parts - 1).to_bytes(_core.key_bytes(key), "little"), np.uint8)
         bits = (records.reshape(-1, mask.size) & mask).reshape(-1)
@@ -355,7 +355,7 @@ def main() -> None:
 
 
 def _abort(kind: type[BaseException], value: BaseException, _: object) -> None:
-    """One rank's trouble ends all: the others would wait for it."""
+    """End all ranks upon one rank's error: the others would wait for it."""
     print(f"{kind.__name__}: {value}", file=sys.stderr, flush=True)
     MPI.COMM_WORLD.Abort(1)
 

@@ -1,4 +1,4 @@
-"""Which figures are measured: for each work, where its cost bends.
+"""Shapes of memory operations to measure: for each work, those where its cost bends.
 
 A cost depends on the bytes that are reached (caches, address translation), on the width of an element, and on
 how many buckets or how long runs are. Between these shapes a profile interpolates.
@@ -27,14 +27,14 @@ class Shape:
 
 
 def shapes(memory: int, ranks: int, quick: bool) -> list[Shape]:
-    """In the order of the works; no rank works on more than ``memory`` bytes at once."""
+    """Shapes in the order of the works; no rank works on more than ``memory`` bytes at once."""
     wanted = _all(memory, ranks, quick)
     return sorted(set(wanted), key=lambda shape: (shape.work, shape.width, shape.parts, shape.bytes))
 
 
 def in_turn(wanted: Iterable[Shape]) -> list[Shape]:
-    """One shape of every work, the largest, then a second of every work, and so on: where time runs out, each
-    work has a figure before any has several."""
+    """Order of measuring: one shape of every work, the largest, then a second of every work, and so on. If
+    time runs out, each work has a figure before any has several."""
     seen: Counter[str] = Counter()
     turns: list[tuple[int, Shape]] = []
     for shape in sorted(wanted, key=lambda shape: -shape.bytes):

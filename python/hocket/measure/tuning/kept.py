@@ -112,7 +112,7 @@ def read(path: Path) -> list[Choice]:
 
 
 def choices(place: str = "") -> list[Choice]:
-    """All that is kept of places whose name begins so, by call and size. Raises HocketError if there is no such
+    """Kept timings of places whose name begins so, by call and size. Raises HocketError if there is no such
     place, or for a file that cannot be used."""
     found = [path for path in files() if path.stem.startswith(place)]
     if place and not found:

@@ -289,7 +289,7 @@ def _add_cables(
     latency: float,
     result: NetworkDescription,
 ) -> None:
-    """Each cable once, at the lower rate that its ends state. ``used``: the ports of hosts."""
+    """Add each cable once, at the lower rate that its ends state. ``used``: the ports of hosts."""
     assert result.fabric is not None
     for node in nodes.values():
         for port in node.ports.values():

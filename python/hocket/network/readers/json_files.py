@@ -47,7 +47,7 @@ def paged_entries(
 
 
 def _documents(source: Source, again: str) -> list[tuple[int, Any]]:
-    """Each with the line where it begins; at least one."""
+    """Documents, at least one, each with the line where it begins."""
     place, text, decoder = 0, source.text, json.JSONDecoder()
     found: list[tuple[int, Any]] = []
     while True:

@@ -49,7 +49,7 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
 
 
 def _nodes(source: Source, without: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Each node with its switches from the top down; those that have no labels are added to ``without``."""
+    """Nodes with their switches from the top down; those that have no labels are added to ``without``."""
     for entry in paged_entries(source, "items", ("metadata", "continue"), _ANEW, _PAGES):
         metadata = entry.get("metadata")
         if not isinstance(metadata, dict):
@@ -66,7 +66,8 @@ def _nodes(source: Source, without: list[str]) -> Iterator[tuple[str, list[str]]
 
 
 def _switches(source: Source, host: str, labels: dict[str, Any]) -> list[str]:
-    """From the nearest up. A gap between two is an error: what lies between would be guessed."""
+    """Switches of a host from the nearest up. A gap between two is an error: the missing one would be
+    guessed."""
     tiers = {
         int(key[len(_TIER) :]): value
         for key, value in labels.items()

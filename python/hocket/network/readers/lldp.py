@@ -60,7 +60,7 @@ class Record:
 
 
 def read_record(source: Source) -> Record:
-    """One node's file. Raises :class:`hocket.errors.NetworkError`."""
+    """Read one node's file. Raises :class:`hocket.errors.NetworkError`."""
     stem = PurePath(source.name).stem
     record = Record(stem, None, [], source.at())
     lines, told = Lines(source), False

@@ -212,7 +212,8 @@ class _Reader:
 
 
 def _plain_graph(platform: Platform, defaults: Defaults) -> NetworkDescription | None:
-    """One shortest-path zone whose routes are single full-duplex links, each with its own two ends."""
+    """Read a single shortest-path zone whose routes are single full-duplex links, each with its own two
+    ends."""
     zones = [zone for zone in platform.zones.values() if any(name in platform.home for name in zone.points)]
     if len(zones) != 1 or zones[0].cluster is not None or zones[0].routing in ("FULL", "NONE"):
         return None

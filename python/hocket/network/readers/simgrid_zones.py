@@ -58,7 +58,7 @@ class Zone:
 
 @dataclass(slots=True)
 class Platform:
-    """All zones, links and hosts of a platform file."""
+    """Zones, links and hosts of a platform file."""
 
     source: Source
     zones: dict[str, Zone] = field(default_factory=dict)

@@ -124,7 +124,7 @@ def torus_of(
 
 
 def check_only(source: Source, what: str, count: int, line: int) -> None:
-    """One ring or torus is a network; several are wired by nothing."""
+    """Check that there is one ring or torus: several are not wired to each other."""
     if count != 1:
         raise source.error(f"{what} has {count} entries, between which no wire leads", line, _ONE)
 

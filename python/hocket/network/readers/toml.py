@@ -48,7 +48,7 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
 
 
 class _Table:
-    """One table, with the line of its header and of each of its keys."""
+    """Table of a file, with the line of its header and of each of its keys."""
 
     def __init__(
         self, source: Source, kind: str, values: dict[str, Any], line: int, lines: dict[str, int]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def learned_sections(title: str, choices: Sequence[Choice]) -> Iterator[Section]:
-    """All choices of a file as a table, and a picture for each call and place."""
+    """Sections with all choices of a file as a table, and a picture for each call and place."""
     head = Section(f"Learned {title}", 1)
     gains = [choice.gain for choice in choices if choice.gain]
     head.add(

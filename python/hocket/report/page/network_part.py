@@ -150,7 +150,7 @@ def _bars(network: Network, loads: Loads) -> Figure:
 
 
 def _curves(network: Network, loads: Loads) -> Figure:
-    """So many channels that only how the loads are spread can be seen."""
+    """Curves of the sorted loads, if there are too many channels to show one by one."""
     factor, unit = style.time_unit(loads.most)
     data: list[dict[str, Any]] = []
     for band in bands(network):

@@ -1,4 +1,5 @@
-"""Where the nodes of a network are drawn. Hosts of a leaf switch become one mark where there are many."""
+"""Positions of nodes in the picture of a network. Hosts of a leaf switch become one mark where there are
+many."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def network_sections(title: str, known: KnownNetwork, bytes: int) -> Iterator[Se
 
 
 def plan_sections(title: str, plan: Plan) -> Iterator[Section]:
-    """Everything that a plan file tells, with the times that the simulator predicts where it is not too large."""
+    """Sections on a plan file, with simulated times if the plan is not too large."""
     network, schedule, header = plan.build_network(), plan.schedule, plan.header
     demand = header.demand
     simulated = None

@@ -288,7 +288,7 @@ def _call_table(lines: list[dict[str, Any]]) -> Any:
 
 
 def _prediction_figure(lines: list[dict[str, Any]]) -> Figure:
-    """Both axes logarithmic; the diagonal is where both agree."""
+    """Figure with both axes logarithmic; the diagonal is where prediction and measurement agree."""
     data: list[dict[str, Any]] = []
     ends: list[float] = []
     for number, (key, name, symbol) in enumerate(
@@ -324,7 +324,7 @@ def _prediction_figure(lines: list[dict[str, Any]]) -> Figure:
 
 
 def diagonal(least: float, most: float) -> dict[str, Any]:
-    """Where prediction and measurement agree."""
+    """Line on which prediction and measurement agree."""
     return {
         "type": "scatter",
         "mode": "lines",

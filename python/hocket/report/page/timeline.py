@@ -40,7 +40,7 @@ _ROW: Final = 15  # pixels
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """When messages travel: simulated, in seconds, or by their phases alone."""
+    """Times of messages: simulated, in seconds, or by their phases alone."""
 
     start: NDArray[np.float64]
     end: NDArray[np.float64]
@@ -133,7 +133,7 @@ def _drawn(
 
 
 def _tops(lanes: Sequence[Lane]) -> list[int]:
-    """Where rows are; before each kind one with its name."""
+    """Positions of rows; each kind begins with an additional one for its name."""
     tops: list[int] = []
     y = 0
     for number, (kind, *_) in enumerate(lanes):
@@ -202,7 +202,7 @@ def _bars(network: Network, schedule: Schedule, times: Times, lanes: Sequence[La
 
 
 def _image(times: Times, lanes: Sequence[Lane]) -> dict[str, Any]:
-    """In each step of time the phase of the last message that travels in it; nothing where none does."""
+    """Phase of the last message in each step of time; empty where no message travels."""
     factor, _ = times.scale
     edges = np.linspace(0, times.last, SLOTS + 1)
     cells = np.full((len(lanes), SLOTS), np.nan, dtype=np.float32)
@@ -235,7 +235,8 @@ def _image(times: Times, lanes: Sequence[Lane]) -> dict[str, Any]:
 def _shared(
     network: Network, schedule: Schedule, simulation: Simulation | None, times: Times, bound: float
 ) -> list[Html | Figure]:
-    """So many channels that those of a kind share rows: the mean share of time that they carry something."""
+    """Rows shared by channels of a kind, if there are many: the mean share of time that they carry
+    something."""
     rows = _rows(network, simulation, SHARED_ROWS)
     if simulation is not None:
         slots = SLOTS

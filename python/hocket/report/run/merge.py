@@ -97,8 +97,8 @@ def _unequal(call: str, rows_of: Sequence[Sequence[RankRow]]) -> bool:
 
 
 def _lines_of(kind: _Kind, rows_of: Sequence[Sequence[RankRow]]) -> list[Line]:
-    """One line per order of size if all ranks have made the same number of calls of each, else one for all:
-    messages of different sizes may be of another order on every rank."""
+    """Make one line per order of size if all ranks have made the same number of calls of each, else one for
+    all: messages of different sizes may be of another order on every rank."""
     by_order = [_by_order(of_rank) for of_rank in rows_of]
     calls = [
         {order: sum(row.calls for row in rows) for order, rows in of_rank.items()} for of_rank in by_order

@@ -22,7 +22,7 @@ _MOST_INT: Final = 2**31 - 1
 
 @dataclass(frozen=True, slots=True, order=True)
 class Site:
-    """Where the program made a call, as its process saw it."""
+    """Place in the program of a call, as its process saw it."""
 
     object: str  # path of program or library; empty: unknown
     offset: int  # in it, as addr2line wants it
@@ -173,7 +173,7 @@ def _choice(fields: _Fields) -> ChoiceRow:
 
 
 def read_rank(path: Path) -> RankReport:
-    """One file. Raises ReportError where it is damaged."""
+    """Read one file. Raises ReportError if it is damaged."""
     where = where_is(str(path))
     data = read_limited(str(path), _MOST_BYTES, "the report of a rank", ReportError)
     lines = decode(data, where, ReportError).split("\n")
@@ -196,7 +196,7 @@ def read_rank(path: Path) -> RankReport:
 
 
 def read_ranks(directory: Path) -> tuple[list[RankReport], list[str]]:
-    """All that ranks have left, by rank, and what is wrong with files that cannot be read."""
+    """Reports that ranks have left, by rank, and the problems of files that cannot be read."""
     reports, problems = [], []
     for path in sorted(directory.iterdir()):
         if path.suffix == ".new":  # never finished

@@ -47,7 +47,7 @@ def places(sites: Iterable[Site]) -> dict[Site, Place]:
 
 
 def same_places(found: Mapping[Site, Place]) -> dict[Site, Site]:
-    """One site for all on the same line: compilers unroll loops."""
+    """Map sites on the same line to one of them: compilers unroll loops."""
     first: dict[Place, Site] = {}
     return {site: first.setdefault(place, site) for site, place in found.items() if place.file}
 
