@@ -1,5 +1,5 @@
 #pragma once
-/// The registry of schedulers. Adding one means one file with its descriptor, and one line in registry.hpp.
+/// The registry of algorithms. Adding one means one file with its descriptor, and one line in registry.hpp.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -38,7 +38,7 @@ struct Scheduler {
   std::string_view source;  ///< paper and section, or the library that uses it
   bool contention_free;     ///< its schedules pass the verifier wherever `why_not` is empty
   PortModel ports;          ///< the port model that they keep
-  /// Empty if the scheduler serves this network and demand, else the reason why not.
+  /// Empty if the algorithm serves this network and demand, else the reason why not.
   std::string_view (*why_not)(const Network&, const Demand&);
   Schedule (*make)(const Network&, const Demand&, const SchedulerOptions&);
   std::string_view guarantee = {};  ///< guarantee proven for its schedules; empty: nothing beyond the above
@@ -46,7 +46,7 @@ struct Scheduler {
   int rank = 0;
   /// True if its schedule is so far from the bound that later algorithms are tried first; null: never.
   bool (*is_far)(const Network&, const Demand&, const Bounds&) = nullptr;
-  /// It is made for one contribution, in pieces as fine as pays; simulating them all would take minutes.
+  /// True if it is made for one contribution, in pieces as fine as pays; simulating them all would take minutes.
   bool one_contribution = false;
   /// Its schedule in closed form, where it has one. `near`: where that comes near the bound, too.
   FoundForm (*form)(const Network&, const Demand&, bool near) = nullptr;

@@ -1,5 +1,5 @@
 #pragma once
-/// All-to-alls of few bytes between hosts: hosts pass on each other's bundles, so that there are fewer messages.
+/// All-to-alls of few bytes between hosts: hosts forward each other's two-level messages, so that there are fewer.
 #include <cstdint>
 #include <vector>
 

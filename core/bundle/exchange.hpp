@@ -53,7 +53,7 @@ struct BundledExchange {
   }
 };
 
-/// Empty if exchanges of this demand can be bundled, else the reason why not.
+/// Empty if exchanges of this demand can be made in two levels, else the reason why not.
 [[nodiscard]] std::string_view why_not_bundled(const HostGroups& groups, const Demand& demand);
 
 /// The demand between hosts, summed over their ranks: irregular where two-level messages differ in size. An

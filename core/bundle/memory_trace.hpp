@@ -18,7 +18,7 @@ class MemoryTrace {
   void put(std::uint32_t host, std::uint64_t at, const Piece& piece, std::uint64_t stage = 0);
   /// Records the bytes that a message brings from the memory of `src`.
   void carry(std::uint32_t src, std::uint32_t dst, const Carry& carry, std::uint64_t stage);
-  /// All is written. Finds what was written twice.
+  /// Ends the writing, and finds what was written twice.
   void close();
 
   /// Calls visit(offset, piece) for the parts of [at, at + length), pieces cut to what lies there. Only what was

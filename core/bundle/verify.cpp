@@ -107,7 +107,7 @@ struct Reads {
   void ends(std::uint64_t, std::uint64_t, std::uint64_t) const {}
 };
 
-/// All-to-alls, irregular exchanges, all-gathers: pieces are copied and never change.
+/// Check of all-to-alls, irregular exchanges and all-gathers, whose pieces are copied and never change.
 class CopyCheck {
  public:
   CopyCheck(const BundledExchange& exchange, std::uint64_t bound, BundleCertificate& certificate)
@@ -182,7 +182,7 @@ class CopyCheck {
   std::map<std::pair<Rank, Rank>, Ranges> taken_;  ///< ranges that a rank has taken, by rank and origin
 };
 
-/// All-reduces: sums are made within hosts, then between them, then taken.
+/// Check of all-reduces: sums are made within hosts, then between them, then taken.
 class SumCheck {
  public:
   SumCheck(const BundledExchange& exchange, std::uint64_t bound, BundleCertificate& certificate)

@@ -31,7 +31,8 @@ struct Evidence {
   friend bool operator==(const Evidence&, const Evidence&) = default;
 };
 
-/// Half an octave: class 2k begins at 2^k bytes, class 2k + 1 at 2^k √2. No bytes are in class 0, as one byte is.
+/// Number of the half octave of a size: class 2k begins at 2^k bytes, class 2k + 1 at 2^k √2. No bytes are in class 0,
+/// as one byte is.
 [[nodiscard]] std::uint32_t size_class(std::uint64_t bytes);
 
 /// The least bytes of a class. Throws InputError beyond 2^64.

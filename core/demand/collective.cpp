@@ -15,7 +15,7 @@ Demand equal(std::uint32_t ranks, std::uint64_t bytes, Rank) {
   return {pattern, ranks, bytes};
 }
 
-/// All bytes in the block of the root.
+/// A demand with all bytes in the block of the root.
 template <Pattern pattern>
 Demand at_root(std::uint32_t ranks, std::uint64_t bytes, Rank root) {
   Demand demand{pattern, ranks, bytes, std::vector<std::uint64_t>(ranks, 0)};

@@ -17,7 +17,8 @@ inline constexpr std::uint8_t pattern_kinds = 5;
 [[nodiscard]] constexpr bool reduces(Pattern pattern) {
   return pattern == Pattern::reduce_scatter || pattern == Pattern::all_reduce;
 }
-/// There is a block for every rank, which others pass on: what a rank contributes to an all-gather, or gets of a sum.
+/// True if there is a block for every rank, which others pass on: what a rank contributes to an all-gather, or gets of
+/// a sum.
 [[nodiscard]] constexpr bool by_blocks(Pattern pattern) { return pattern == Pattern::all_gather || reduces(pattern); }
 
 [[nodiscard]] std::string_view to_string(Pattern pattern);

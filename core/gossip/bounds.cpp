@@ -9,7 +9,7 @@
 namespace hocket::gossip {
 namespace {
 
-/// Most ports of a processor and fewest channels into one.
+/// The most ports of a processor, and the fewest channels into one.
 struct Degrees {
   std::uint32_t most = 0, fewest = 0;
 };

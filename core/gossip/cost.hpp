@@ -1,6 +1,6 @@
 #pragma once
-/// Costs of gossip algorithms in the strict model, in closed form. Their builders are in ring.hpp and torus.hpp;
-/// execute() counts the same from the steps.
+/// Costs of gossip algorithms in the strict model, in closed form. Their builders are in grids.hpp; execute() counts
+/// the same from the steps.
 ///
 /// Source: Juurlink, Sibeyn and Rao, "Gossiping on Meshes and Tori", sections 4 to 6.
 #include <cstdint>

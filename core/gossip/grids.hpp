@@ -10,16 +10,16 @@
 
 namespace hocket::gossip {
 
-/// One axis after the other: HighDimGos, and coloured HighDimGos'. On one axis, the ring's or array's
-/// own algorithm. SchedulerOptions high_dim_cost().
+/// Gossip on one axis after the other: HighDimGos, and coloured HighDimGos'. On one axis, the ring's or array's own
+/// algorithm. Its cost: high_dim_cost().
 [[nodiscard]] Steps high_dim_gossip(const Grid& grid, const std::vector<std::vector<RingPlan>>& plans,
                                     bool coloured = true, Ports ports = Ports::all);
 
-/// CubGos, and coloured CubGos', on a torus. SchedulerOptions cubgos_cost().
+/// CubGos, and coloured CubGos', on a torus. Its cost: cubgos_cost().
 [[nodiscard]] Steps cubgos(const Grid& grid, std::uint32_t spacing, const std::vector<Round>& rounds,
                            bool coloured = true);
 
-/// Half duplex on a torus or mesh of two even sides. SchedulerOptions black_white_cost().
+/// Half-duplex gossip on a torus or mesh of two even sides. Its cost: black_white_cost().
 [[nodiscard]] Steps black_white_gossip(const Grid& grid);
 
 }  // namespace hocket::gossip

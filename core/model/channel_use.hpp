@@ -13,7 +13,7 @@ namespace hocket {
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> transfers_on(const Network& network, const Schedule& schedule,
                                                                    std::span<const Channel> channels);
 
-/// More numbers than this in one call are refused (512 MiB).
+/// Most numbers in one call (512 MiB); more are refused.
 inline constexpr std::uint64_t max_channel_uses = std::uint64_t{1} << 27;
 
 /// Counts the transfers of the phases [first, last) on each channel, phase by phase: entries [(p - first) · channels,

@@ -76,7 +76,7 @@ class Simulator {
     data_ = std::move(data);
   }
 
-  /// None if it takes more than so many steps.
+  /// Runs the simulation; none if it takes more than so many steps.
   std::optional<Simulation> run(std::uint64_t most_steps) {
     if (barrier()) {
       open_phase(0);

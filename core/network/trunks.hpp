@@ -18,7 +18,8 @@ struct Trunk {
   bool operator==(const Trunk&) const = default;
 };
 
-/// The network's trunks, in the order of links. Hosts are nodes with ranks; none where the network is no tree.
+/// The network's inter-switch links with at least two hosts on either side, in the order of links. Hosts are nodes with
+/// ranks; none where the network is no tree.
 [[nodiscard]] std::vector<Trunk> trunks(const Network& network);
 
 /// True if messages can only contend at the ports of ranks, whoever sends to whom: a tree with one rank a host, all of
@@ -34,11 +35,11 @@ using HostPair = std::pair<Node, Node>;
 /// not decrease towards the root. In any tree all pairs together draw at most what the link carries.
 [[nodiscard]] std::vector<HostPair> trunk_pairs(const Network& network, std::uint32_t link);
 
-/// Two hosts whose way to each other crosses no trunk, if there are such.
+/// Two hosts whose route to each other crosses no Trunk, if there are such.
 [[nodiscard]] std::vector<HostPair> pair_without_trunk(const Network& network);
 
-/// For each trunk, which one is measured for it: itself, if they are no more than `most`; else the first one of its
-/// level with as many hosts; of its level, where these are too many, too.
+/// The trunk that is measured in place of each: itself, if they are no more than `most`; else the first one of its
+/// level with as many hosts; or, where these are too many, too, the first one of its level.
 [[nodiscard]] std::vector<std::size_t> representatives(std::span<const Trunk> trunks, std::size_t most);
 
 /// The link width that a measurement stands for, in hosts' speeds. Measurements differ somewhat from the rates of the

@@ -99,7 +99,7 @@ DecodedHeader decode_header(ByteView bytes, ByteView matrix) {
   return decoded;
 }
 
-/// Rebuilds schedule and waits from the rows, and refuses rows that contradict each other.
+/// Rebuilds schedule and waits from the rank programs, and refuses programs that contradict each other.
 class Assembly {
  public:
   Assembly(std::vector<RankProgram> rows, const DecodedHeader& decoded) : rows_(std::move(rows)), decoded_(decoded) {}

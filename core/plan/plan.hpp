@@ -52,7 +52,7 @@ class PlanFile {
   [[nodiscard]] Demand demand() const;
   [[nodiscard]] NetworkSpec network() const;
   [[nodiscard]] RankProgram program(Rank rank) const;
-  /// Everything, rows checked against each other.
+  /// The whole plan; rank programs are checked against each other. Throws PlanProblem.
   [[nodiscard]] Plan plan() const;
 
  private:

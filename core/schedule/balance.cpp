@@ -161,7 +161,7 @@ class NextHopSearch {
     return after / before - 1;
   }
   [[nodiscard]] bool evens(double flow) { return change(flow) < -tolerance; }
-  /// Half of the moves that change nothing: all of them would run in circles.
+  /// True for half of the moves that change nothing: all of them would run in circles.
   [[nodiscard]] bool shifts(double flow) { return change(flow) < tolerance && random_() % 2 == 0; }
 
   /// True if the move takes load from a channel with the most load and leaves none of the others as bad.

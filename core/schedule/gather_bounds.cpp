@@ -198,7 +198,7 @@ void general_cuts(const Network& network, const Demand& demand, Bounds& bounds) 
     ball_cuts(network, bytes, bounds);
 }
 
-/// Most channels that enter a host.
+/// The most channels that enter a host.
 std::uint64_t most_ports(const Network& network) {
   std::vector<std::uint64_t> ports(network.nodes(), 0);
   if (network.shape() == Shape::routed) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Do the waits leave room for every transfer on a channel that several share?
+/// Check that the waits leave room for every transfer on a channel that several share.
 #include <algorithm>
 #include <cstdint>
 #include <utility>

@@ -78,7 +78,7 @@ Phases reduce_scatter_of(const Network* network, const Schedule& gather) {
   return turned;
 }
 
-/// Once more, backwards.
+/// Appends all phases once more, backwards, with senders and receivers exchanged.
 void mirror(Phases& phases) {
   const std::vector<std::uint64_t> begin = phases.begin;
   for (std::size_t phase = begin.size() - 1; phase-- > 0;) {

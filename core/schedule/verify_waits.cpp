@@ -1,4 +1,4 @@
-/// Do the waits keep apart what must not meet? Judged from routes and waits alone.
+/// Check that the waits keep apart what must not meet, from routes and waits alone.
 #include <algorithm>
 #include <functional>
 #include <span>
@@ -31,8 +31,8 @@ std::vector<std::uint64_t> places(const Schedule& schedule, std::uint64_t phase)
   return order;
 }
 
-/// Is `earlier` over before `later` starts? Exact depth-first search, along waits and senders' order,
-/// through the transfers that have started by then.
+/// Order of transfers: whether `earlier` is over before `later` starts. Exact depth-first search, along waits and
+/// senders' order, through the transfers that have started by then.
 class Order {
  public:
   Order(const Schedule& schedule, const Waits& waits, std::uint32_t window)

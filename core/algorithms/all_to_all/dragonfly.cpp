@@ -18,7 +18,7 @@ static Schedule make_dragonfly(const Network& network, const Demand& demand, con
   return written_out(DragonflyPhases(network), demand);
 }
 
-/// Some messages take turns.
+/// Compares with the bound, since some messages take turns.
 static bool dragonfly_is_far(const Network& network, const Demand&, const Bounds& bounds) {
   return !limits::is_near(network.ranks(), DragonflyPhases(network).phases(), bounds.phases);
 }

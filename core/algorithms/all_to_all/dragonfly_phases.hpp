@@ -23,7 +23,7 @@ namespace hocket {
 /// A step is a stretch of phases with the same differences; in its phases hosts of the routers take turns.
 class DragonflyPhases {
  public:
-  /// Empty where no two messages of a phase share a channel.
+  /// The reason why some messages of a phase would share a channel; empty if none do.
   [[nodiscard]] static std::string_view why_not(const Network& network);
   /// Requires that why_not() is empty.
   explicit DragonflyPhases(const Network& network);

@@ -17,7 +17,7 @@ class FatTreeShifts {
  public:
   static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
 
-  /// Empty where no two messages of a phase share a channel.
+  /// The reason why some messages of a phase would share a channel; empty if none do.
   [[nodiscard]] static std::string_view why_not(const Network& network);
   /// Requires that why_not() is empty.
   explicit FatTreeShifts(const Network& network);

@@ -18,7 +18,7 @@ static Schedule make_nested_shifts(const Network& network, const Demand& demand,
   return written_out(*NestedShifts::make(network), demand);
 }
 
-/// They take a phase for each place of a subtree, with and without a rank.
+/// Compares with the bound, since each place of a subtree takes a phase, with and without a rank.
 static bool nested_shifts_are_far(const Network& network, const Demand&, const Bounds& bounds) {
   return !limits::is_near(network.ranks(), NestedShifts::make(network)->phases(), bounds.phases);
 }

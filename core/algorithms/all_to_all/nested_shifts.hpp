@@ -28,9 +28,9 @@ class NestedShifts {
   static constexpr std::uint32_t most_levels = 8;
   using Digits = std::array<std::uint32_t, most_levels>;
 
-  /// Empty where no two messages of a phase share a channel.
+  /// The reason why some messages of a phase would share a channel; empty if none do.
   [[nodiscard]] static std::string_view why_not(const Network& network);
-  /// Null where why_not() says why.
+  /// Null if why_not() gives a reason.
   [[nodiscard]] static std::unique_ptr<NestedShifts> make(const Network& network);
 
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(rank_at_.size()); }

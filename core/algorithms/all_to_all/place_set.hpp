@@ -1,5 +1,5 @@
 #pragma once
-/// Some of the places 0 .. of a branch, and the nearest of them.
+/// A set of the places 0 .. of a branch, and the nearest of them.
 #include <algorithm>
 #include <cstdint>
 #include <optional>

@@ -26,7 +26,8 @@ static Schedule make_tree(const Network& network, const Demand& demand, const Sc
   return group_by_phase(demand.ranks, demand.bytes, phases.phases(), phase_of, hops);
 }
 
-/// It sends one message at a time over a trunk, however wide that is.
+/// Compares with the bound, since the schedule sends one message at a time over an inter-switch link, however wide that
+/// is.
 static bool tree_is_far(const Network& network, const Demand&, const Bounds& bounds) {
   return TreePhases(network).phases() != bounds.phases;
 }

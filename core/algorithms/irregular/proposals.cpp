@@ -62,7 +62,7 @@ class Rounds {
     }
   }
 
-  /// All proposals of a sender in this round, and what their receivers make of them: how many are taken.
+  /// Makes all proposals of a sender in this round, and lets their receivers decide; returns how many are taken.
   std::size_t propose(Rank src, bool& short_of_phases) {
     Proposer& sender = senders_[src];
     const auto targets = matrix_.targets(src);

@@ -42,7 +42,7 @@ class FreePhases {
   /// Phases `from` to `to` − 1 become free.
   static void set_free(std::span<std::uint64_t> words, std::uint32_t from, std::uint32_t to);
 
-  /// All up to `phases` that there were not before.
+  /// Adds the phases up to `phases` that were not there before, all of them free.
   void grow(std::uint32_t phases);
   /// False if the phase is not free.
   bool take(std::uint32_t phase);
@@ -64,7 +64,7 @@ class Proposer {
   /// A phase for each of open(), which it puts in order for this round. `told`: per receiver, what it had free when it
   /// answered last, as many words as the sender's own; only those of open() are looked at.
   std::span<const std::uint32_t> propose(std::uint32_t round, std::span<const std::uint64_t* const> told);
-  /// Some receiver has nothing free that this rank has: the last proposals.
+  /// True if some receiver has nothing free that this rank has: these were the last proposals.
   [[nodiscard]] bool short_of_phases() const { return short_of_phases_; }
   /// Takes over the outcome of the proposals. `taken(i)`: true if receiver open()[i] accepted the phase proposed to it.
   /// Receivers that accepted are no longer open.

@@ -6,10 +6,11 @@
 
 namespace hocket::algorithms {
 
-/// Explicit schedules end at this many ranks; beyond, each rank computes its own row.
+/// Limit of explicit schedules, in ranks; beyond, each rank computes its own program.
 inline constexpr std::uint32_t max_explicit_ranks = 8192;
 
-/// Empty, or why there is no explicit schedule of an all-to-all, an all-gather or an irregular exchange.
+/// The reason why there is no explicit schedule of an all-to-all, an all-gather or an irregular exchange; empty if one
+/// can be made.
 std::string_view common_why_not(const Network& network, const Demand& demand);
 std::string_view gather_why_not(const Network& network, const Demand& demand);
 std::string_view irregular_why_not(const Network& network, const Demand& demand);

@@ -25,7 +25,7 @@ class Tournament {
     const std::uint32_t apart = at.pair + 1;
     return wrapped(at.second ? round + odd_ - apart : round + apart);
   }
-  /// None: the team rests.
+  /// The pair of a team in a round; none: the team rests.
   [[nodiscard]] std::optional<Place> place(std::uint32_t round, std::uint32_t team) const {
     const bool even = teams_ % 2 == 0;
     if (even && team == odd_) return Place{pairs() - 1, true};
