@@ -17,7 +17,7 @@ namespace hocket {
 /// contribution (target: everyone), or of a rank's vector in a reduction (origin: whose, target: everyone).
 struct LocalCopy {
   Rank rank = 0;
-  std::uint64_t at = 0;  ///< in the memory of the rank's host
+  std::uint64_t at = 0;  ///< offset in the memory of the rank's host
   Piece piece;
   bool operator==(const LocalCopy&) const = default;
 };

@@ -45,8 +45,8 @@ class BundleLayout {
 struct GatherLayout {
   GatherLayout(const HostGroups& groups, const Demand& demand);
 
-  std::vector<std::uint64_t> of_rank;     ///< where its contribution begins
-  std::vector<std::uint64_t> of_host;     ///< where those of the host begin
+  std::vector<std::uint64_t> of_rank;     ///< begin of the rank's contribution
+  std::vector<std::uint64_t> of_host;     ///< begin of the contributions of the host's ranks
   std::vector<std::uint64_t> host_bytes;  ///< bytes of all its contributions
   std::uint64_t memory = 0;
 };

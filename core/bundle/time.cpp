@@ -36,7 +36,7 @@ class Copying {
   const HostGroups& groups_;
   const MemoryProfile& memory_;
   std::vector<double> seconds_;
-  std::vector<std::uint64_t> bytes_;  ///< that the rank's copies reach
+  std::vector<std::uint64_t> bytes_;  ///< per rank: bytes of memory that its copies reach
   std::map<std::pair<std::size_t, std::uint64_t>, double> known_;
 };
 

@@ -219,7 +219,7 @@ class SumCheck {
  private:
   struct Sum {
     bool known = false;
-    std::uint64_t base = 0;  ///< where byte 0 of the vector lies
+    std::uint64_t base = 0;  ///< place of byte 0 of the vector
     Ranges all;              ///< ranges of the vector that are summed
   };
 

@@ -6,7 +6,7 @@ namespace hocket {
 
 double forecast(const ScheduleCost& schedule, const PlaceCost& place) {
   constexpr double meeting = 0.02;          // share of the bytes' time lost to each further message in flight
-  constexpr double messages_of_a_step = 4;  // that a rank sends and receives
+  constexpr double messages_of_a_step = 4;  // messages that a rank sends and receives in a step
   double wire = schedule.wire_seconds;
   if (place.native_seconds > 0) wire = std::min(wire, place.native_seconds);
   const auto phases = static_cast<double>(schedule.phases);

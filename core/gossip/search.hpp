@@ -25,7 +25,7 @@ struct GossipPlan {
   StridePlan stride;                          ///< stride
   Cost cost;
   double time = 0;   ///< in units of L·t_l
-  double bound = 0;  ///< that no gossip in synchronous steps beats
+  double bound = 0;  ///< bound for gossip in synchronous steps
 
   [[nodiscard]] double ratio() const { return bound > 0 ? time / bound : 1; }
 };

@@ -45,7 +45,7 @@ struct Message {
 
 /// Steps of messages. All messages of a step leave together; what arrives can be sent on in the next.
 struct Steps {
-  std::uint32_t units = 1;              ///< that an item is cut into, so that every parcel is whole
+  std::uint32_t units = 1;              ///< parts of an item, so that every parcel is whole
   std::vector<std::uint64_t> begin{0};  ///< step i is messages [begin[i], begin[i+1])
   std::vector<Message> messages;
   std::vector<Parcel> parcels;

@@ -46,7 +46,7 @@ template <class Visit>
 void Away::each_call(Rank rank, std::uint64_t slot, Visit visit) const {
   const std::uint64_t key = mixed(keys_[rank] + slot * golden);
   const double drawn = unit(key);
-  double likely = 1 - noise_->part;  // that there are so many
+  double likely = 1 - noise_->part;  // probability of so many
   double so_far = likely;
   for (std::uint64_t call = 1; drawn >= so_far && likely > 0; ++call) {
     visit((static_cast<double>(slot) + unit(mixed(key + call * golden))) * noise_->delay);

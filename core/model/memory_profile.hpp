@@ -47,7 +47,7 @@ struct WorkShape {
   std::uint32_t ranks = 1;  ///< ranks of the host that do the same at the same time
   std::uint32_t width = 1;  ///< bytes of an element
   std::uint64_t parts = 1;  ///< buckets, splitters, or bytes of a run
-  std::uint64_t bytes = 1;  ///< that one rank works through, or that its indices reach
+  std::uint64_t bytes = 1;  ///< memory that one rank works through, or that its indices reach
   bool operator==(const WorkShape&) const = default;
   auto operator<=>(const WorkShape&) const = default;
 };

@@ -42,8 +42,8 @@ struct Event {
   enum Kind : std::uint8_t {
     departure,  ///< bytes of the transfer begin to flow
     received,   ///< the receiver's processor is done with it
-    token,      ///< that it waits for has reached its sender
-    release,    ///< and the processor there is done with the token
+    token,      ///< the token that it waits for has reached its sender
+    release,    ///< the processor there is done with the token
   };
   double time;
   std::uint32_t transfer;

@@ -119,7 +119,7 @@ class FormSimulation {
   /// Goes on by so many phases, or to the end. Throws InputError for messages of a phase that meet.
   void advance(std::uint64_t phases = ~std::uint64_t{0});
   [[nodiscard]] const TokenSimulation& times() const { return times_; }
-  [[nodiscard]] std::uint64_t phases() const { return phases_; }      ///< that are over
+  [[nodiscard]] std::uint64_t phases() const { return phases_; }      ///< finished ones
   [[nodiscard]] std::uint64_t messages() const { return messages_; }  ///< messages of these phases
 
  private:

@@ -16,7 +16,7 @@ namespace hocket {
 /// A token: the receiver of an earlier transfer tells the sender of a later one to go.
 struct Release {
   Rank rank = 0;           ///< rank that waits
-  std::uint32_t send = 0;  ///< which of its sends, counted from 0
+  std::uint32_t send = 0;  ///< index of the send that waits, counted from 0
   bool operator==(const Release&) const = default;
 };
 

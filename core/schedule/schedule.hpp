@@ -28,7 +28,7 @@ struct Piece {
 struct PieceLists {
   std::vector<std::uint64_t> begin{0};
   std::vector<Piece> pieces;
-  std::vector<std::uint32_t> list;  ///< that each transfer carries; empty: every transfer has its own, in order
+  std::vector<std::uint32_t> list;  ///< list that each transfer carries; empty: every transfer has its own, in order
 
   void end_list() { begin.push_back(pieces.size()); }
   [[nodiscard]] std::uint32_t lists() const { return static_cast<std::uint32_t>(begin.size() - 1); }

@@ -48,7 +48,7 @@ class ShareCheck {
 
   struct User {
     std::uint32_t transfer;
-    std::uint64_t left;  ///< that nobody has taken from it
+    std::uint64_t left;  ///< amount that nobody has taken from it
     std::vector<std::pair<std::uint32_t, std::uint64_t>> takers;
   };
   struct Step {

@@ -128,7 +128,7 @@ class ChannelUsers {
       (said ? over_ : unsaid_).push_back({channel, earlier});
     }
     std::ranges::sort(unsaid_, std::greater<>(), &Use::earlier);  // latest first: one that is over implies those before
-    std::uint32_t known = no_transfer;                            // to be over
+    std::uint32_t known = no_transfer;                            // known to be over
     for (const Use& use : unsaid_) {
       if (use.earlier == known || before_one_that_is_over(use.earlier) || order_.holds(use.earlier, transfer)) {
         over_.push_back(use);
@@ -165,7 +165,7 @@ class ChannelUsers {
   const Schedule& schedule_;
   Order& order_;
   std::vector<std::size_t> begin_;    ///< begin of each channel's users
-  std::vector<std::uint32_t> users_;  ///< so many as are apart, the eldest where the next one goes
+  std::vector<std::uint32_t> users_;  ///< last users of each channel, the eldest where the next one goes
   std::vector<std::size_t> next_;
   std::vector<Use> over_, unsaid_;  ///< before the transfer at hand: known to be, and not said by a wait
   std::vector<Channel> route_;

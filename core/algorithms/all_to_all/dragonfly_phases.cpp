@@ -97,7 +97,7 @@ void DragonflyPhases::deal_turns() {
   struct Place {
     std::uint32_t group_begins, place;
   };
-  std::vector<Place> tails(routers);  // where the link begins that comes to a router
+  std::vector<Place> tails(routers);  // per router: the router where its incoming link begins
   for (std::uint32_t colour = 0; colour < colours_; ++colour) {
     for (std::uint32_t router = 0; router < routers; ++router) {
       const std::uint32_t from = tail(in(router, colour)), place = from % routers_;

@@ -37,7 +37,7 @@ class FatTreeForm final : public ClosedForm {
   /// A channel that messages take. Below its link are the positions first … first + size − 1.
   struct Link {
     std::uint32_t first, size;
-    std::uint32_t digits;  ///< that lead over it: the place in a stretch of as many
+    std::uint32_t digits;  ///< digits that lead over it: the place in a stretch of as many
     bool up;
   };
   [[nodiscard]] std::optional<Link> link(Channel channel) const;

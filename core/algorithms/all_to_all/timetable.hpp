@@ -52,7 +52,7 @@ class Timetable {
   const Resources& resources_;
   std::uint32_t phases_ = 0;
   std::uint64_t words_, stride_;  ///< length of a row of bits, in words; length of a row of phases
-  std::int16_t heaviest_;         ///< so that the weights of one route add up within 16 bits
+  std::int16_t heaviest_;         ///< limit: the weights of one route add up within 16 bits
   std::vector<std::uint64_t> begin_{0};
   std::vector<std::uint32_t> needs_;
   std::vector<std::uint32_t> phase_of_;
@@ -60,7 +60,7 @@ class Timetable {
   std::vector<std::uint64_t> closed_;  ///< bits of the phases beyond the last
   std::vector<std::uint64_t> full_;    ///< per resource: bits of the phases in which it is full
   std::vector<std::int16_t> price_;    ///< per resource and phase: weight of the lightest, 0 if there is room
-  std::vector<std::uint16_t> tag_;     ///< and its number, cut to 16 bits
+  std::vector<std::uint16_t> tag_;     ///< number of that message, cut to 16 bits
   std::vector<std::uint64_t> first_slot_;
   std::vector<std::uint32_t> slots_;  ///< per resource and phase: its messages, `nowhere` behind the last
   std::vector<std::int16_t> sum_;

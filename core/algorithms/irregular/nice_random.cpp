@@ -53,7 +53,7 @@ class RandomPhases {
  private:
   struct Choice {
     Rank src;
-    std::uint32_t place;  ///< in its row
+    std::uint32_t place;  ///< index in its row
   };
 
   /// The rows in turn, from a random one on, each give the first message whose receiver is free and whose

@@ -94,7 +94,7 @@ struct Proposals {
   std::uint32_t phases = 0;             ///< the last of them, and one more
   std::uint32_t rounds = 0;             ///< each with one sum over all ranks
   std::uint64_t most_exchanged = 0;     ///< proposals that a rank sends and answers, the busiest one
-  std::uint64_t most_bytes = 0;         ///< that a rank keeps, the busiest one
+  std::uint64_t most_bytes = 0;         ///< bytes that the busiest rank keeps
 };
 
 [[nodiscard]] Proposals propose(const TrafficMatrix& matrix, std::uint64_t seed);
