@@ -30,7 +30,7 @@ def compiled(mpi: Mpi, source: Path, work: Path, *flags: str) -> Path:
 def run_job(
     mpi: Mpi, ranks: int, env: Mapping[str, str], command: Sequence[object], timeout: float
 ) -> subprocess.CompletedProcess[str]:
-    """Its output as text; a failure ends the bench with what the ranks said."""
+    """Run a job and return its output as text; a failure ends the bench with what the ranks printed."""
     words = launch_command(mpi, ranks, [], env, [str(word) for word in command])
     done = subprocess.run(words, capture_output=True, text=True, timeout=timeout, check=False)
     if done.returncode != 0:

@@ -105,7 +105,7 @@ def median_ratio(above: Iterable[float], below: Iterable[float]) -> float:
 
 
 def alternating(candidates: Iterable[Any], turn: int) -> list[Any]:
-    """In every second turn backwards, so that none always comes first."""
+    """Order of the candidates, reversed in every second turn, so that none always comes first."""
     return list(candidates)[:: -1 if turn % 2 else 1]
 
 

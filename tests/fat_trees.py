@@ -25,7 +25,8 @@ def shapes(draw: st.DrawFn) -> Shape:
 
 
 def with_gaps(plan: NetworkPlan, shape: Shape, rng: Random) -> NetworkPlan:
-    """Without some hosts and some leaves, which are not even wired; of each leaf and pod the first one stays."""
+    """Remove some hosts and some leaves, which are not even wired; of each leaf and pod the first one
+    stays."""
     leaf, pod = shape[0][0], math.prod(shape[0][:2])
     leaves = {at for at in range(math.prod(shape[0]) // leaf) if at * leaf % pod and rng.random() < 0.15}
 
@@ -43,7 +44,7 @@ def with_gaps(plan: NetworkPlan, shape: Shape, rng: Random) -> NetworkPlan:
 
 
 def with_ranks(plan: NetworkPlan, rng: Random) -> list[int]:
-    """On all hosts, on most, on some, or on a stretch."""
+    """Put ranks on all hosts, on most, on some, or on a stretch."""
     hosts = sum(plan.ranks)
     first, last = rng.randrange(hosts // 3 + 1), hosts - 1 - rng.randrange(hosts // 3 + 1)
     most = rng.choice([1, 1, 0.9, 0.5])

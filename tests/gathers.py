@@ -12,7 +12,7 @@ EVERYONE = _core.EVERYONE
 
 
 def ring(ranks: int, size: int) -> list[Row]:
-    """In phase t rank p sends what began at p - t to p + 1."""
+    """Ring: in phase t rank p sends what began at p - t to p + 1."""
     return [
         (t, p, (p + 1) % ranks, (p - t) % ranks, EVERYONE, 0, size)
         for t in range(ranks - 1)
@@ -43,7 +43,8 @@ def doubling(ranks: int, size: int) -> list[Row]:
 
 
 def random_gossip(rng: Random, sizes: list[int]) -> list[Row]:
-    """In every phase some ranks send random parts of what they hold to others that lack them."""
+    """Random gossip: in every phase some ranks send random parts of what they hold to others that lack
+    them."""
     ranks = len(sizes)
     cuts = [sorted({0, size, *(rng.randint(0, size) for _ in range(3))}) for size in sizes]
     parts = [(o, a, b - a) for o in range(ranks) for a, b in zip(cuts[o], cuts[o][1:], strict=False)]

@@ -41,7 +41,7 @@ def check(
     cost: gossip.Cost,
     ports: gossip.Ports = gossip.Ports.all,
 ) -> gossip.Execution:
-    """Everyone ends with everything, no rule is broken, and the formula counts the same."""
+    """Check that all nodes end with everything, no rule is broken, and the formula counts the same."""
     result = gossip.execute(grid, steps, ports)
     assert result.problem == ""
     assert result.complete and result.held and result.link_disjoint and result.ports_respected

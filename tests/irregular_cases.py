@@ -89,7 +89,8 @@ def cases() -> st.SearchStrategy[Case]:
 
 
 def regular(ranks: int, degree: int, seed: int, equal: bool = False) -> _core.Demand:
-    """Everyone sends to about `degree` others and hears from as many: random permutations together."""
+    """Regular demand: each rank sends to about `degree` others and hears from as many, by random permutations
+    together."""
     rng = Random(seed)
     pairs = {pair for _ in range(degree) for pair in enumerate(rng.sample(range(ranks), ranks))}
     chosen = sorted((i, j) for i, j in pairs if i != j)

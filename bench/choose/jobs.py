@@ -26,7 +26,7 @@ HOCKET = [sys.executable, "-m", "hocket"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a job runs. Without options: in shared memory, where ranks stand for hosts."""
+    """Place of a job. Without options: in shared memory, where ranks stand for hosts."""
 
     network: str
     options: tuple[str, ...] = ()

@@ -94,7 +94,7 @@ def spread(whole: Array | None, total: int) -> Array:
 
 
 def permutation(total: int) -> tuple[Array, Array]:
-    """Where this rank's elements go; where the elements of its part of the target come from."""
+    """Targets of this rank's elements; and sources of the elements in its part of the target."""
     destinations = np.random.default_rng(1).permutation(total) if RANK == 0 else None
     indices = None
     if destinations is not None:

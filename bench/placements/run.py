@@ -185,7 +185,7 @@ def measure(number: int, job: Job, name: str, most_ranks: int) -> Iterator[Row]:
 
 
 def simulated(network: _core.Network, planned: PlannedExchange) -> Row:
-    """Over the bound, by the simulator, whose ranks run ahead of each other."""
+    """Time over the bound, by the simulator, whose ranks run ahead of each other."""
 
     def ratio(schedule: _core.Schedule, flow: str) -> float:
         return round(float(_core.simulate(network, schedule, None, flow).seconds) / planned.bound_seconds, 3)

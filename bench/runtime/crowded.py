@@ -1,4 +1,5 @@
-"""More ranks than cores: MPICH's collectives within a host as `mpiexec` starts them, and as `hocket run` does.
+"""Measures MPICH's collectives with more ranks than cores, within a host, as `mpiexec` and as `hocket run`
+start them.
 
 Run by `make bench NAME=crowded`; writes bench/results/crowded.{csv,md}.
 """

@@ -57,7 +57,7 @@ def duration_of(command: list[str], env: Mapping[str, str] | None = None) -> flo
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Something done without and with Hocket."""
+    """Case that runs without and with Hocket."""
 
     what: str
     measure: Measure

@@ -64,7 +64,7 @@ class Exchange:
         return [runs.seconds(run) for run in range(1 + len(ways))]
 
     def next_post(self, window: int, rank: int) -> float:
-        """When the rank posts its next message after a quarter of all phases."""
+        """Time when the rank posts its next message after a quarter of all phases."""
         quiet = self.runs(window)
         quiet.advance(self.rows.phases // 4)
         before = quiet.posted(rank)
@@ -82,7 +82,7 @@ class Exchange:
         return _core.Away(self.ranks, delay=delay, part=part, seed=SEED)
 
     def noise_seconds(self, away: _core.Away, until: float) -> float:
-        """That a rank is away, on average."""
+        """Mean seconds of delay of a rank."""
         sample = min(self.ranks, NOISE_SAMPLE)
         return sum(away.noise_seconds(rank, until) for rank in range(sample)) / sample
 

@@ -30,7 +30,7 @@ PROFILES: Final = ("ethernet-1g", "ib-hdr")
 
 
 def random_demand(ranks: int, degree: int, seed: int) -> _core.Demand:
-    """Everyone sends to so many others at random; some receive more than others."""
+    """Random demand: each rank sends to `degree` others; some receive more than others."""
     rng = np.random.default_rng([seed, ranks, degree])
     targets = np.empty((ranks, degree), dtype=np.int64)
     for rank in range(ranks):
@@ -40,7 +40,7 @@ def random_demand(ranks: int, degree: int, seed: int) -> _core.Demand:
 
 
 def busiest(demand: _core.Demand) -> int:
-    """No schedule has fewer phases."""
+    """Messages of the busiest port: no schedule has fewer phases."""
     src, dst, _ = zip(*demand.list(), strict=True)
     return int(max(np.bincount(src).max(), np.bincount(dst).max()))
 

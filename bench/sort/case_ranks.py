@@ -73,7 +73,7 @@ def rounds(seed: int, first: int, count: int, ranks: int) -> Iterator[list[tuple
 
 
 def tell_counts(parts: list[dict[str, Counter[str]]] | None) -> None:
-    """On rank 0: one JSON object, how many cases there were of what."""
+    """Print the numbers of cases by label on rank 0, as one JSON object."""
     total: dict[str, Counter[str]] = {}
     for label, counts in (item for part in parts or [] for item in part.items()):
         total.setdefault(label, Counter()).update(counts)

@@ -234,7 +234,7 @@ def apart(array: Array) -> Array:
 
 
 def difference(what: str, got: Array, expected: Array) -> str:
-    """Where the bytes of two arrays begin to differ; nothing if they do not."""
+    """First difference between the bytes of two arrays, as text; empty if there is none."""
     if got.dtype != expected.dtype or got.shape != expected.shape:
         return f"{what}: {got.dtype} {got.shape} instead of {expected.dtype} {expected.shape}"
     if got.tobytes() == expected.tobytes():

@@ -35,7 +35,7 @@ OF_JOB: Final = ("mpi", "shared_ranks", "first", "cases", "seconds")  # other co
 
 
 def run_job(mpi: Mpi, seed: int, first: int, count: int, shared: int) -> Row:
-    """Some cases; ends the program if one is wrong or the ranks crash."""
+    """Run some cases; ends the program if one is wrong or the ranks crash."""
     with tempfile.NamedTemporaryFile(suffix=".log") as log:
         log.write(bytes(16 * RANKS))
         log.flush()

@@ -44,7 +44,7 @@ def measure(
 
 
 def whole_sorts(rows: list[Row]) -> list[Row]:
-    """Without the rows of steps; seconds as lists, the times of uniform keys beside them."""
+    """Rows without those of steps; seconds as lists, with the times of uniform keys beside them."""
     whole = [row | {"seconds": values(row["seconds"])} for row in rows if row["step"] is None]
     uniform = {row["sorter"]: row["seconds"] for row in whole if row["keys"] == "uniform"}
     return [row | {"uniform": uniform} for row in whole]

@@ -57,7 +57,7 @@ class Compared:
 
     @property
     def verdicts(self) -> tuple[list[str], list[str]]:
-        """Without Hocket and with it."""
+        """Verdicts without Hocket and with it."""
         return self.native.split(BAR), self.hocket.split(BAR)
 
     @property

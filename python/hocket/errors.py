@@ -63,4 +63,4 @@ class UsageError(HocketError):
 
 
 class MissingToolError(HocketError):
-    """Something the machine lacks: a compiler, an MPI, root rights."""
+    """The machine lacks something: a compiler, an MPI, root rights."""

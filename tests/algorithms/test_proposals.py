@@ -15,7 +15,7 @@ from strategies import star
 
 
 def random_demand(ranks: int, degree: int, seed: int) -> _core.Demand:
-    """Everyone sends to so many others; some receive more."""
+    """Random demand: each rank sends to `degree` others; some receive more."""
     lot = Random(seed)
     pairs = [
         (src, (src + step) % ranks) for src in range(ranks) for step in lot.sample(range(1, ranks), degree)

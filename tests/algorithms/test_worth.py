@@ -1,4 +1,4 @@
-"""Which irregular exchanges gain by a schedule, and the time of a schedule with tokens."""
+"""Tests of which irregular exchanges gain by a schedule, and of the time of a schedule with tokens."""
 
 from __future__ import annotations
 

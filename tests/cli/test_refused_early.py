@@ -25,7 +25,7 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def launcher(tmp_path: Path) -> str:
-    """Something that tells the version of MPICH's and starts nothing."""
+    """Launcher that prints the version of MPICH's and starts nothing."""
     path = tmp_path / "mpiexec"
     path.write_text("#!/bin/sh\necho HYDRA build details: Version: 4.2\nexit 3\n")
     path.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Which hosts find out together how wide the links between switches are."""
+"""Tests of which hosts measure together how wide the inter-switch links are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the MPIs under test are, and how a program is started with them."""
+"""Places of the MPIs under test, and how a program is started with them."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ Rows = list[tuple[int, int, int, int, int, int, int]]
 
 
 def ring(ranks: int, bytes: int) -> Rows:
-    """In phase t rank p passes on what came in the phase before."""
+    """Ring: in phase t rank p passes on what came in the phase before."""
     return [
         (t, p, (p + 1) % ranks, (p - t) % ranks, _core.EVERYONE, 0, bytes)
         for t in range(ranks - 1)

@@ -38,7 +38,8 @@ ranks arbitrary || ranks arbitrary
 
 @pytest.fixture
 def short_path() -> Iterator[Path]:
-    """Where MPICH over UCX tells Slurm's pmi2 more than it reads, if the lab does not prevent it."""
+    """Folder with a short path, where MPICH over UCX tells Slurm's pmi2 more than it reads, if the lab does
+    not prevent it."""
     with tempfile.TemporaryDirectory(prefix="") as folder:
         yield Path(folder)
 

@@ -21,7 +21,7 @@ RANKS = 4
 
 
 def is_alive(pid: int) -> bool:
-    """Not a zombie, which nobody may be there to reap."""
+    """Return true for a running process. Zombies do not count: maybe nobody waits for them."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -54,7 +54,7 @@ class Job:
         return str(value)
 
     def end_by(self, number: int) -> int:
-        """Its exit code."""
+        """Send a signal and return the exit code."""
         self.process.send_signal(number)
         return self.process.wait(120)
 
@@ -134,7 +134,7 @@ def test_record(job: type[Job], mpi: Mpi, stays: list[str], tmp_path: Path) -> N
 
 
 def test_exit_codes_are_the_launchers(mpi: Mpi) -> None:
-    """Its own, where no signal came."""
+    """Exit codes are the launcher's own where no signal came."""
     for network in (
         [],
         ["run", "--network", "chain:2,2", "--placement", "order", "--mpi", mpi.mpiexec, "-n", "4"],

@@ -71,7 +71,7 @@ def convert(source: str, output: str | None, hosts: str | None, defaults: Defaul
 
 
 def _with_hosts(islands: list[KnownNetwork], hosts: str) -> tuple[KnownNetwork, list[str]]:
-    """The island with all of the hosts, and their names."""
+    """The component with all of the hosts, and their names."""
     from hocket.network.chosen import chosen_hosts
     from hocket.network.islands import island_with
 

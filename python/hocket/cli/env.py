@@ -151,7 +151,7 @@ def _prepared(variables: dict[str, str], network: Network, source: str) -> str:
 
 
 def _warnings(network: Network, source: str, placement: str) -> list[str]:
-    """Why nothing, or not all, will be scheduled, as far as this can be told before ranks start."""
+    """Reasons why not all calls will be scheduled, as far as they are known before ranks start."""
     hosts = sum(ranks > 0 for ranks in network.ranks_per_node)
     if network.ranks < _LEAST_RANKS or hosts < _LEAST_HOSTS:
         return [

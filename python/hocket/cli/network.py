@@ -59,7 +59,7 @@ def show(source: str, size: str, defaults: Defaults, as_json: bool) -> None:
     objects: list[dict[str, Any]] = []
 
     def counted() -> list[tuple[Any, Any]]:
-        """The bounds of an all-to-all and an all-gather on each island."""
+        """The bounds of an all-to-all and an all-gather on each component."""
         return [
             (
                 _core.lower_bounds(net, _core.Demand(net.ranks, bytes)),

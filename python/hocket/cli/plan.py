@@ -211,5 +211,6 @@ def _forecast(
 
 
 def _islands(source: str, defaults: Defaults, as_json: bool, one: bool) -> list[KnownNetwork]:
-    """Every island of the network; where a file or a row of ``one`` plan is wanted, it must have one."""
+    """Every component of the network. With ``one``, for a plan file or a single rank's program, there must be
+    only one."""
     return [load_network(source, defaults, as_json)] if one else load_islands(source, defaults, as_json)

@@ -219,7 +219,7 @@ def simulate(
 
 
 def _check_options(path: str | None, pattern: str, bundles: str | None) -> None:
-    """Refuses options that would have no effect, and bundles of what is not bundled."""
+    """Refuses options that would have no effect, and --bundles for patterns that are not aggregated."""
     if bundles is not None and pattern not in BUNDLED:
         raise UsageError(f"a {pattern} is not bundled", remedy=f"--bundles serves {', '.join(BUNDLED)}")
     if path is not None:

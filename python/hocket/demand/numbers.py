@@ -15,7 +15,7 @@ LONGEST: Final = 64
 
 
 def problem_of(value: float) -> str:
-    """Why a number is no size: how a message goes on after it; empty if it is one."""
+    """Reason why a number is not a size, as the end of an error message; empty if it is one."""
     if not math.isfinite(value):
         return "is not a number of bytes"
     if value < 0:

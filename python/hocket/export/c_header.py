@@ -56,7 +56,7 @@ class RoutineOptions:
         return int(self.flow.partition(":")[2]) if self.flow.startswith("window:") else 1
 
     def check_network(self, network: _core.Network) -> None:
-        """Before planning, which may take long."""
+        """Check the network before planning, which may take long. Raises UsageError."""
         if not 2 <= network.ranks <= MOST_RANKS:
             raise UsageError(
                 f"the network has {network.ranks} ranks; a routine is written for 2 to {MOST_RANKS}",

@@ -282,7 +282,7 @@ class _Algorithm:
 
 
 def _parts(source: _Span, target: _Span) -> Iterator[tuple[_Span, _Span]]:
-    """No more chunks at a time than a step may carry."""
+    """Divide a piece so that no part has more chunks than a step may carry."""
     for at in range(0, source.chunks, MOST_CHUNKS_OF_A_STEP):
         count = min(MOST_CHUNKS_OF_A_STEP, source.chunks - at)
         yield source.part(at, count), target.part(at, count)

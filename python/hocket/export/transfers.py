@@ -69,7 +69,7 @@ class Transfers:
         return len(self.sends)
 
     def simulated(self) -> _core.Simulation:
-        """The times that Hocket's simulator predicts for the plan as it is, without costs of startups."""
+        """Simulate the plan as it is, without per-message costs."""
         return simulation(self.network, self.plan.schedule, self.plan.waits, flow_of(self.plan.waits))
 
     def tokens(self) -> list[Token]:

@@ -299,7 +299,7 @@ def _address(number: int) -> str:
 
 
 def _quiet() -> None:
-    """No IPv6: its neighbour discovery would put packets of its own on slow wires."""
+    """Disable IPv6: its neighbour discovery would put packets of its own on slow links."""
     for name in ("all", "default"):
         with suppress(OSError):
             Path(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6").write_text("1", encoding="ascii")

@@ -95,7 +95,7 @@ def known_network(
 
 
 def read_islands(source: str, defaults: Defaults | None = None) -> list[KnownNetwork]:
-    """Every island of a network; most have one."""
+    """Every connected component of a network; most networks have one."""
     defaults = defaults or Defaults()
     return [_known(island, defaults) for island in islands_of(read_network_description(source, defaults))]
 

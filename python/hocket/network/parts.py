@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 class AssumedRate(float):
-    """A rate (bytes per second) that nobody states: readers hand on the default as it is, and so it is known."""
+    """Default rate (bytes per second), used where the file states none; readers pass it on unchanged, which
+    marks it."""
 
 
 DEFAULT_RATE = AssumedRate(125e6)  # gigabit Ethernet

@@ -48,7 +48,7 @@ def busy_shares(
 def _covered(
     start: NDArray[np.float64], end: NDArray[np.float64], times: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Up to each time, how long any of the intervals has lasted."""
+    """Time up to each of ``times`` in which any interval was running."""
     order = np.argsort(start, kind="stable")
     start, end = start[order], np.maximum.accumulate(end[order])
     # Each interval counts only where those before it have ended.

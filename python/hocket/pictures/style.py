@@ -43,7 +43,7 @@ _RC: Final[dict[str, Any]] = {
 
 
 def context() -> Any:
-    """Within it, figures are made and saved in this style; nothing global changes."""
+    """Context in which figures are made and saved in this style; nothing global changes."""
     return mpl.rc_context(cast(Any, _RC))
 
 
@@ -65,7 +65,7 @@ def save(figure: Figure, path: Path, dpi: int = DPI) -> None:
 
 
 def plain(axes: Axes) -> None:
-    """No frame but the time axis."""
+    """Hide the frame except for the time axis."""
     for side in ("left", "right", "top"):
         axes.spines[side].set_visible(False)
     axes.tick_params(length=0)

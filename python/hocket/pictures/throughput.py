@@ -64,9 +64,9 @@ def stage(
     limit: float | None = None,
     phase: str = "phase",
 ) -> Stage:
-    """The throughputs of one simulated schedule. A message's time is from its sender's first step, startup
-    included, to its last byte's arrival; messages between ranks of one host are left out. ``limit``: bytes/s
-    that a node could reach; without it the speed of a host's link."""
+    """The throughputs of one simulated schedule. A message's time is from its sender's first step,
+    per-message cost included, to its last byte's arrival; messages between ranks of one host are left out.
+    ``limit``: bytes/s that a node could reach; without it the speed of a host's link."""
     seconds = np.asarray(simulation.end, float) - np.asarray(simulation.posted, float)
     lengths = np.asarray(schedule.lengths(), float)
     if len(seconds) != len(lengths):

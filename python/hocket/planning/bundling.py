@@ -29,7 +29,8 @@ MEMORY: Final[int] = next(v.fallback for v in _core.variables() if v.name == "HO
 
 @dataclass(frozen=True, slots=True)
 class BundledPlan:
-    """An exchange in two levels and what is known about it. ``radix``: 0 where every bundle goes straight."""
+    """Two-level exchange and what is known about it. ``radix``: 0 if every message between hosts goes
+    straight."""
 
     network: _core.Network  # of the ranks
     between: _core.Network  # one rank a host
@@ -155,7 +156,7 @@ def verified(
 def memory_seconds(
     between: _core.Network, exchange: _core.BundledExchange, waits: _core.Waits
 ) -> _core.BundleTime:
-    """Predicted time with the hosts' memory as measured and an ideal network between hosts."""
+    """Predicted time by the memory profile, with an ideal network between hosts."""
     from hocket.costs.memory import read_profile
 
     return _core.bundle_seconds(between, exchange, waits, _core.ModelParameters(), read_profile(), 1 << 62)
@@ -179,8 +180,9 @@ def rank_by_rank_seconds(
 
 
 def crossing(network: _core.Network, name: str, costs: Costs, steps: int) -> int | None:
-    """Bytes of a message, or of what a rank contributes, up to which bundles are predicted to be faster: a power of
-    two, 0 for none. The search takes it that they are faster below. None: too large to be simulated."""
+    """Largest size of a message, or of a rank's contribution, in bytes, for which two-level messages are
+    predicted to be faster: a power of two, 0 for none. The search assumes that they are faster below. None:
+    too large to be simulated."""
 
     def faster(bytes: int) -> bool | None:
         demand = find_demand(name, network.ranks, bytes)

@@ -215,7 +215,8 @@ def of_choice(
 
 
 def _check_size(demand: _core.Demand) -> None:
-    """Before any work: a whole all-to-all or all-gather has a limit that no scheduler goes beyond."""
+    """Check the size before any work: no scheduler makes a whole all-to-all or all-gather above a limit.
+    Raises PlanError."""
     most = _core.MAX_EXPLICIT_RANKS
     if demand.pattern == IRREGULAR or demand.ranks <= most:
         return

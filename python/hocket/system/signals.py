@@ -54,15 +54,16 @@ def _handled(numbers: Sequence[int], handler: signal._HANDLER) -> Iterator[None]
 
 @contextmanager
 def as_exceptions() -> Iterator[None]:
-    """Within it SIGTERM, SIGHUP and SIGQUIT raise :class:`Terminated`, and SIGINT KeyboardInterrupt; then all of them
-    are ignored. Does nothing outside the main thread."""
+    """Raise exceptions for signals in this context: :class:`Terminated` for SIGTERM, SIGHUP and SIGQUIT,
+    KeyboardInterrupt for SIGINT; after the first, all of them are ignored. Does nothing outside the main
+    thread."""
     with _handled(_ALL, _raise):
         yield
 
 
 @contextmanager
 def passed_on(numbers: Sequence[int], group: int) -> Iterator[None]:
-    """Within it these signals go to a group of processes."""
+    """Pass these signals on to a group of processes in this context."""
 
     def hand_on(number: int, _frame: FrameType | None) -> None:
         with suppress(ProcessLookupError):
@@ -74,7 +75,7 @@ def passed_on(numbers: Sequence[int], group: int) -> Iterator[None]:
 
 @contextmanager
 def postponed() -> Iterator[None]:
-    """Within it signals that are handled wait, as in :func:`held_back`; processes that are started within do not
+    """Postpone handled signals in this context, as :func:`held_back` does, but processes started in it do not
     inherit that."""
     came: list[tuple[int, FrameType | None]] = []
     with _handled(_ALL, lambda number, frame: came.append((number, frame))):
@@ -87,7 +88,8 @@ def postponed() -> Iterator[None]:
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Within it Ctrl-C and SIGTERM wait: for cleaning up, which takes a moment and must be whole."""
+    """Hold back Ctrl-C and SIGTERM in this context: for cleaning up, which takes a moment and must be
+    whole."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _ALL)
     try:
         yield

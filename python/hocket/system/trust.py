@@ -1,4 +1,4 @@
-"""Whose files may be loaded as code into the user's programs: those that nobody but the user and root can change."""
+"""Trust in files that are loaded as code into the user's programs: only the user and root may change them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def check_installed(path: Path) -> None:
 
 
 def _trusted() -> set[int]:
-    """Whose files may be loaded: the user's and root's. In a container nobody may own all that is root's."""
+    """User ids whose files may be loaded: the user's and root's. In a container root's files may belong to
+    another id."""
     return {0, os.getuid(), Path("/").stat().st_uid}
 
 

@@ -1,4 +1,4 @@
-"""Which memory profile the runtime predicts by."""
+"""Tests of which memory profile the runtime predicts by."""
 
 from __future__ import annotations
 

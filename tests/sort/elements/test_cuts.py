@@ -21,7 +21,7 @@ _LINE = 64  # elements that a region begins at multiples of
 
 @st.composite
 def divisions(draw: st.DrawFn) -> list[int]:
-    """Where buckets begin, and where the last one ends; some are empty."""
+    """Draw the beginnings of buckets, and the end of the last one; some are empty."""
     total = draw(st.one_of(st.integers(0, 40), st.integers(0, 20_000)))
     inner = draw(st.lists(st.integers(0, total), max_size=draw(st.sampled_from([3, 40]))))
     return [0, *sorted(inner), total]

@@ -29,7 +29,7 @@ Array = np.ndarray[Any, Any]
 
 
 def cuts(rng: np.random.Generator, total: int) -> Array:
-    """Where the parts of ranks begin; some are empty."""
+    """Draw the beginnings of ranks' parts; some are empty."""
     kind = rng.integers(3)
     if kind == 0:
         return np.arange(RANKS + 1) * total // RANKS
@@ -196,7 +196,7 @@ def random_cases(seed: int, count: int) -> None:
 
 
 def refused(part_of_text: str, call: Callable[..., object], *arguments: Any, **options: Any) -> None:
-    """On all ranks alike; and the next call works."""
+    """Check that a call is refused on all ranks alike, and that the next call works."""
     try:
         call(*arguments, **options)
     except UsageError as error:

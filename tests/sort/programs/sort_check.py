@@ -51,7 +51,7 @@ def draw(rng: np.random.Generator, kind: str, distribution: str, n: int) -> Arra
 
 
 def cut(rng: np.random.Generator, n: int, ranks: int) -> list[int]:
-    """Where ranks begin: some have nothing."""
+    """Draw the beginnings of ranks' parts: some are empty."""
     middle = sorted(rng.integers(0, n, ranks - 1, endpoint=True)) if rng.random() < 0.7 else [0] * (ranks - 1)
     return [0, *map(int, middle), n]
 
@@ -164,7 +164,7 @@ def awkward() -> int:
 
 
 def rounds() -> int:
-    """So many bytes per rank that elements for others go in two rounds, by the highest digit."""
+    """Sort so many bytes per rank that elements for others go in two rounds, by the highest digit."""
     rank, ranks = WORLD.Get_rank(), WORLD.Get_size()
     n = ranks * (1 << 20) + 5 * ranks + 1
     begins = [n * i // ranks for i in range(ranks)] + [n]
@@ -188,7 +188,7 @@ def rounds() -> int:
 
 
 def refused(part: str, call: Callable[[], object]) -> None:
-    """On all ranks, with the same sense."""
+    """Check that a call is refused on all ranks, with the same sense."""
     try:
         call()
     except UsageError as error:

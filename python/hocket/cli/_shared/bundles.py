@@ -1,4 +1,4 @@
-"""Bundles on the command line: planned, told, and found in plan files of one rank a host."""
+"""Two-level exchanges on the command line: planned, printed, and found in plan files of one rank a host."""
 
 from __future__ import annotations
 
@@ -122,7 +122,8 @@ def finish_bundles(
 
 
 def write_plan(planned: bundling.BundledPlan, name: str, output: str, refused: bool) -> None:
-    """The plan of one rank a host, which runs follow when they bundle. Raises UsageError where they cannot."""
+    """Write the plan of one rank a host, which runs follow when they aggregate messages. Raises UsageError if
+    they cannot."""
     if planned.planned is None:
         raise UsageError("runs do not pass on bundles of other hosts, so this has no plan file",
                          remedy="write the plan with --bundles direct")  # fmt: skip

@@ -1,4 +1,4 @@
-"""Irregular demands on the command line: reading them, and how their figures are told."""
+"""Irregular demands on the command line: how they are read, and how their figures are printed."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ bytes_option = click.option(
 
 
 def size_option(collective: _core.Collective) -> Decorator:
-    """The size of a message, or of what a rank contributes: nothing where nobody said it."""
+    """Option for the size of a message, or of a rank's contribution; unset by default."""
     if not collective.forwards:
         return bytes_option
     return click.option(
@@ -203,8 +203,8 @@ def flow_option(default: str | None, help: str) -> Decorator:
 def load_network(
     source: str, defaults: Defaults | None = None, quiet: bool = False, hosts: Collection[str] = ()
 ) -> KnownNetwork:
-    """A network and how its rates are known, of several islands the one with all ``hosts``; says if what
-    was kept of them cannot be used."""
+    """Load a network with the provenance of its rates; of several components the one with all ``hosts``.
+    Prints notes on kept measurements that cannot be used."""
     from hocket.network import read_known_network
 
     known = with_spinner(f"reading {source}", lambda: read_known_network(source, defaults, hosts), quiet)
@@ -239,8 +239,8 @@ def island_line(islands: Sequence[KnownNetwork], number: int) -> str:
 
 
 def loud(known: KnownNetwork, every: bool = False) -> str:
-    """The lines about rates that nobody should miss; where the network states them nothing, unless ``every`` line is
-    wanted."""
+    """Lines about assumed or measured rates, which users should not miss; empty if the network states its
+    rates, unless ``every`` line is wanted."""
     lines = []
     for rates in (known.host_rates, known.uplinks):
         if rates.provenance in ("assumed", "measured"):

@@ -1,4 +1,5 @@
-"""``hocket plan … --rank R`` of many ranks: one row, without the rest of the schedule, and a proof of what can be."""
+"""``hocket plan … --rank R`` for many ranks: one rank program, without the rest of the schedule, and a
+partial proof."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ class Proof:
 def rows_of(
     network: _core.Network, demand: _core.Demand, scheduler: str, window: int | None
 ) -> _core.Rows | _core.Ring | None:
-    """The rows of the schedule that would be planned; None: only the whole schedule tells a row."""
+    """Rank programs of the schedule that would be planned; None if only the whole schedule determines
+    them."""
     from hocket import _core
 
     try:

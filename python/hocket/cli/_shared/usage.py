@@ -1,4 +1,4 @@
-"""A command line that click refuses, told in one line: which option, what is wrong, what it may be."""
+"""Errors of a command line that click refuses, in one line: the option, the problem, the allowed values."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def _unless_stopped(chunks: Iterable[bytes | str]) -> Iterator[bytes]:
 
 
 def write_atomically(path: str, chunks: Iterable[bytes | str]) -> None:
-    """Writes beside the target and renames, so that nobody ever sees half a file."""
+    """Writes beside the target and renames, so that no reader ever sees half a file."""
     try:
         with opened(Path(path)) as file:
             file.writelines(_unless_stopped(chunks))

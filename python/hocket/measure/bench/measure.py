@@ -44,8 +44,8 @@ def measure(
     request: Request,
     begins: Callable[[dict[str, Any]], None],
 ) -> Iterator[Row]:
-    """The rows, the same on all ranks but for the bound, which rank 0 knows. Rank 0 calls ``begins`` with
-    what the table's header says. Raises HocketError on all ranks."""
+    """Measure all rows, which are the same on all ranks but for the bound: only rank 0 knows it. Rank 0 calls
+    ``begins`` with the table's header. Raises HocketError on all ranks."""
     _refuse_too_much(comm, request)
     library = _runtime(comm)
     network, source = _network_of(comm, request)
@@ -76,8 +76,8 @@ def _runtime(comm: MPI.Intracomm) -> RuntimeLibrary | None:
 
 
 def _network_of(comm: MPI.Intracomm, request: Request) -> tuple[Any, str | None]:
-    """Network and its source on rank 0; None on all others, or if neither the request nor a plan names a
-    network. Raises HocketError on all."""
+    """Network (on rank 0) and the name of its source; None if neither the request nor a plan names a network.
+    Raises HocketError on all ranks."""
     found: list[Any] = []
 
     def read() -> None:
@@ -96,7 +96,8 @@ def _network_of(comm: MPI.Intracomm, request: Request) -> tuple[Any, str | None]
 
 
 def _refuse_too_much(comm: MPI.Intracomm, request: Request) -> None:
-    """Before anything is sent. Ranks of a host add up what they need; one of them compares."""
+    """Check the memory before anything is sent. Ranks of a host add up what they need; one of them
+    compares."""
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
     most, ranks = max(request.sizes), comm.Get_size()
     blocks = {

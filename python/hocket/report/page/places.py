@@ -174,7 +174,7 @@ def _host_groups(network: Network, near: Sequence[Sequence[int]]) -> list[tuple[
 def _spread(
     nodes: list[int], levels: Sequence[int], near: Sequence[Sequence[int]], x: dict[int, float], width: float
 ) -> tuple[list[int], list[float]]:
-    """Above the middle of what is below; evenly where these places are too close to each other."""
+    """Place nodes above the middle of those below; evenly where these places are too close to each other."""
 
     def middle(node: int) -> float:
         below = [x[other] for other in near[node] if levels[other] < levels[node] and other in x]
