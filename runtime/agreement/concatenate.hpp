@@ -10,9 +10,8 @@
 
 namespace hocket::runtime {
 
-/// From what every rank sends to whom, the matrix of all, on every rank: memory and traffic are
-/// proportional to ranks and messages. Collective. Throws InputError on all ranks alike if the sizes add up to
-/// too much.
+/// Gathers every rank's row into the whole traffic matrix, on every rank. Memory and traffic are proportional to ranks
+/// and messages. Collective. Throws InputError on all ranks alike if the sizes add up to too much.
 [[nodiscard]] TrafficMatrix concatenate(MPI_Comm comm, std::span<const Volume> sends);
 
 }  // namespace hocket::runtime

@@ -8,11 +8,11 @@
 
 namespace hocket::runtime {
 
-/// Why a process has no place in the network, and what to do.
+/// The reason why a process could not be located in the network, and a remedy.
 [[nodiscard]] std::string why_lost(const Placement& placement);
-/// Why ranks of a communicator have no place, and what to do; the same on all ranks. Collective.
+/// The reason why ranks of a communicator could not be located, and a remedy; the same on all ranks. Collective.
 [[nodiscard]] std::string unmapped_ranks(MPI_Comm comm, const Placement& own);
-/// In what ranks that have different plans or settings differ. Collective.
+/// The differences between the ranks' plans and settings. Collective.
 [[nodiscard]] std::string differing_settings(MPI_Comm comm);
 
 }  // namespace hocket::runtime

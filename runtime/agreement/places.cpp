@@ -17,7 +17,7 @@ namespace {
 
 /// Data that every rank sends to all others.
 struct RankInfo {
-  std::int64_t node;              ///< where the rank is, -1 if unknown
+  std::int64_t node;              ///< network node of the rank, -1 if unknown
   std::uint64_t machine;          ///< Placement::machine
   std::uint64_t processor;        ///< Placement::processor
   std::uint64_t settings;         ///< digest of plan and settings: they must agree everywhere
@@ -57,7 +57,7 @@ const RankInfo* torn(std::vector<RankInfo>& votes, Same same, Other other) {
 Places agree_on_places(MPI_Comm comm) {
   std::vector<RankInfo> votes = exchange_votes(comm);
   const auto any = [&](auto that) { return std::ranges::any_of(votes, that); };
-  // From here on every rank knows the same and decides the same.
+  // All ranks have the same data from here on, so they decide alike.
   std::vector<std::uint64_t> config_warnings;
   for (const RankInfo& vote : votes) config_warnings.push_back(vote.config_warnings);
   tell_config_warnings(comm, config_warnings);

@@ -11,7 +11,8 @@ namespace hocket::runtime {
 
 /// Result of agree_on_places(), identical on all ranks.
 struct Places {
-  std::string obstacle = {};    ///< why they cannot, and what to do; empty: they can, or none of them has a plan
+  std::string obstacle = {};    ///< the reason why the ranks cannot follow a plan together, and a remedy; empty: they
+                                ///< can, or none has a plan
   std::vector<Node> nodes;      ///< network node of each rank; empty without plans
   bool machines_differ = true;  ///< no two hosts are one machine, as they are in tests: there is no wire between those
   bool gpu = false;             ///< some rank's buffers may be in a GPU's memory

@@ -22,7 +22,7 @@ class Arrivals {
   Steps::iterator cut(std::uintptr_t at);
   void join(Steps::iterator step);
 
-  Steps missing_from_{{0, 0}};  ///< up to the next address
+  Steps missing_from_{{0, 0}};  ///< count for each address up to the next key
 };
 
 }  // namespace hocket::runtime

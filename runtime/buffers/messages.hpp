@@ -17,7 +17,7 @@ struct Span {
 /// A list of messages; each is the concatenation of its spans.
 class Messages {
  public:
-  /// To the message being described. Spans that touch become one.
+  /// Adds a span to the message being described. Adjacent spans are merged.
   void add(std::byte* at, std::size_t length);
   void end_message();
 

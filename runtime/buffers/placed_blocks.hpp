@@ -30,15 +30,15 @@ class PlacedBlocks {
  public:
   enum class Copy : bool { where_needed, always };
   PlacedBlocks(std::vector<Block> blocks, MPI_Comm comm, Copy copy = Copy::where_needed);
-  /// Where the bytes of each block are.
+  /// The memory of each block.
   [[nodiscard]] const std::vector<Span>& blocks() const { return bytes_; }
-  void pack(std::size_t block);    ///< from where the elements are
-  void unpack(std::size_t block);  ///< to there
+  void pack(std::size_t block);    ///< packs the elements into contiguous bytes, where needed
+  void unpack(std::size_t block);  ///< unpacks contiguous bytes into the elements, where needed
 
  private:
   struct Place {
     Block block;
-    std::byte* run = nullptr;  ///< where the bytes lie back to back; null: nowhere
+    std::byte* run = nullptr;  ///< the bytes if they are contiguous in the program's memory; null: they are not
     bool copied = false;
   };
   std::vector<Place> places_;

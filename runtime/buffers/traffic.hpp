@@ -1,5 +1,5 @@
 #pragma once
-/// Where the messages of a program lie in the memory of one call.
+/// The memory of the messages of a rank program in one call.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -39,8 +39,8 @@ struct Traffic {
   bool spoilt = false;
 };
 
-/// Where a message of `actual` bytes is cut if one of `planned` bytes was to be cut at `offset`: in proportion.
-/// Rounding one bound at a time keeps neighbours together, and every rank rounds alike.
+/// Scales the cut at `offset` of a message of `planned` bytes to one of `actual` bytes, in proportion. Rounding one
+/// bound at a time keeps neighbours together, and every rank rounds alike.
 [[nodiscard]] std::size_t scaled(std::uint64_t offset, std::size_t actual, std::uint64_t planned);
 
 /// Block i, counted from `send` on, goes to rank i, and one counted from `receive` on comes from rank i. Both spans are

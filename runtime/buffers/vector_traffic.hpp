@@ -1,5 +1,5 @@
 #pragma once
-/// Where the messages of an irregular program lie in the memory of one call.
+/// The memory of the messages of an irregular rank program in one call.
 #include <cstdint>
 #include <span>
 #include <vector>

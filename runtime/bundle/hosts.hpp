@@ -1,5 +1,5 @@
 #pragma once
-/// Which ranks of a communicator share a host.
+/// The hosts of a communicator's ranks.
 #include <cstddef>
 #include <vector>
 

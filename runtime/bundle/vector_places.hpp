@@ -1,5 +1,5 @@
 #pragma once
-/// Where a call with messages of different sizes finds its parts in the memory of a host.
+/// The layout of a host's shared memory in a two-level call with messages of different sizes.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -32,11 +32,11 @@ class VectorPlaces {
   VectorPlaces(const Hosts& hosts, std::byte* area, std::size_t longest)
       : hosts_(hosts), area_(area), room_(room_of_rank(hosts, longest)) {}
 
-  /// Where bundles of the hosts that come in begin, one after the other, and where the last one ends.
+  /// Offsets of the incoming bundles, one per host, and the end of the last one.
   [[nodiscard]] std::span<std::uint64_t> arrivals() const {
     return {reinterpret_cast<std::uint64_t*>(area_), numbers(hosts_)};
   }
-  /// Where the rows of a rank of this host for all hosts begin, and where the last one ends, counted from rows().
+  /// Offsets from rows() of one local rank's rows, one per destination host, and the end of the last one.
   [[nodiscard]] std::span<std::uint64_t> rows_at(std::size_t local) const {
     return {reinterpret_cast<std::uint64_t*>(area_) + (local + 1) * numbers(hosts_), numbers(hosts_)};
   }
@@ -46,7 +46,7 @@ class VectorPlaces {
     return {reinterpret_cast<std::uint32_t*>(tables) + local * hosts_.together, hosts_.together};
   }
   [[nodiscard]] std::byte* rows(std::size_t local) const { return rows_of_all() + local * room_; }
-  /// Where what comes in is put.
+  /// The space for incoming bundles.
   [[nodiscard]] std::byte* incoming() const { return rows_of_all() + here() * room_; }
 
  private:

@@ -41,7 +41,7 @@ class BundledVector : public BundledOperation {
   void exchange_in_place();
   /// The bundle for another host: one row per rank of this host. Empty if none of them has messages.
   [[nodiscard]] std::vector<Span> bundle_for(std::size_t host) const;
-  /// Where bundles will begin, from what all ranks of this host expect.
+  /// Computes the offsets of incoming bundles from the sizes that all ranks of this host expect.
   void lay_out(std::span<std::uint64_t> arrivals) const;
   void take_message(Rank from, const Span& message, std::span<const Span> wanted);
 
@@ -53,8 +53,8 @@ class BundledVector : public BundledOperation {
   std::vector<MPI_Request> direct_;
   std::vector<std::byte> staging_;  ///< bundles, for the MPI library
   std::vector<int> counts_;
-  std::vector<std::uint64_t> arrivals_;         ///< where all lead: copy of the leader's arrivals()
-  std::vector<std::vector<std::byte>> shares_;  ///< where all lead: bundles that this rank carries
+  std::vector<std::uint64_t> arrivals_;         ///< copy of the leader's arrivals(), where all ranks lead
+  std::vector<std::vector<std::byte>> shares_;  ///< bundles that this rank carries, where all ranks lead
 };
 
 }  // namespace hocket::runtime

@@ -1,5 +1,5 @@
-/// Where MPI begins and ends, as the preloaded shim hands it over: what comes first is made ready, sessions are
-/// counted, a recording ends.
+/// Entry points for the start and end of MPI, called by the preloaded shim: they prepare state for the first call,
+/// count sessions, and end a recording.
 #include <mpi.h>
 
 #include "runtime/mpi/entry.hpp"

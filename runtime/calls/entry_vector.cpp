@@ -34,7 +34,7 @@ struct Sides {
   }
 };
 
-/// Why no call of a communicator may be scheduled; the same on all ranks.
+/// The reason why no call of a communicator may be scheduled; the same on all ranks.
 std::optional<FallbackReason> why_native(const Team* team) {
   if (team == nullptr) return FallbackReason::intercommunicator;
   if (!team->could_collide()) return team->why_native();

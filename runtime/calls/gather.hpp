@@ -31,7 +31,7 @@ struct GatherCall {
   MPI_Datatype sendtype;
   void* recvbuf;
   Numbers recvcounts;  ///< elements per rank
-  Numbers places;      ///< where its contribution begins, extents of the type
+  Numbers places;      ///< offset of each rank's contribution, in extents of the type
   MPI_Datatype recvtype;
   MPI_Comm comm;
 

@@ -106,7 +106,8 @@ bool own_sizes_differ(const VectorCall& call, const Neighbours& neighbours) {
          bytes_of(call.receive.counts[at], call.receive.types[at]);
 }
 
-/// Where what goes out and comes in would be the same: the buffers, or at a root its own messages.
+/// True if send and receive buffer are the same (at a root: its messages to itself), where the MPI library refuses
+/// that.
 bool is_forbidden_alias(LibraryCall name, const VectorCall& call, Reach reach) {
   const VectorSide &send = call.send, &receive = call.receive;
   if (call.in_place || send.peers.empty() || receive.peers.empty()) return false;

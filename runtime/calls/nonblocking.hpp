@@ -60,7 +60,7 @@ class Nonblocking {
   void request_team_setup();
   /// The channel of the next operation; null if there is none, which asks for setup if that helps.
   [[nodiscard]] std::shared_ptr<PrivateChannel> channel(CallKind kind);
-  /// Why channel() was null.
+  /// The reason why channel() returned null.
   [[nodiscard]] FallbackReason why(CallKind kind) const { return setups_.at(kind).why; }
 
  private:

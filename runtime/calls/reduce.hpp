@@ -24,11 +24,11 @@ class BundledReduce;
 class Reduce;
 class Team;
 
-/// Where a reduction happens: the vector of this rank, as a block for the result of each rank.
+/// The buffers of a reduction. This rank's vector is divided into one block per rank that gets a result.
 struct ReductionBuffers {
   const std::byte* from;               ///< this rank's contribution
-  std::byte* in;                       ///< where it is worked on; null: in memory of the runtime's own
-  std::byte* result;                   ///< where the own block goes from there; null: nowhere
+  std::byte* in;                       ///< working buffer; null: one of the runtime's own
+  std::byte* result;                   ///< destination of this rank's block; null: it stays in the working buffer
   std::vector<std::int64_t> elements;  ///< elements of each block
 };
 
@@ -42,7 +42,7 @@ struct ReductionCall {
   MPI_Op op;
   MPI_Comm comm;
 
-  /// Why the MPI library is to serve the call for its operation's sake.
+  /// The reason why the MPI library must serve the call because of its operation or type.
   [[nodiscard]] std::optional<FallbackReason> refused(Form form) const;
   /// True if the result depends on the candidate, and the user wants it reproducible while the program runs.
   [[nodiscard]] bool settled() const;

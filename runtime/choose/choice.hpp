@@ -30,7 +30,7 @@ struct Choice {
   double native_seconds = 0;         ///< time of the library's call while it was watched; 0: not known yet
   double bound_seconds = 0;          ///< lower bound for a schedule, by the described rates
   bool outruns_wires = false;        ///< it takes less than the links as described need: no schedule is faster
-  std::size_t candidate = 0;         ///< but for Stage::selected: its place in the table
+  std::size_t candidate = 0;         ///< index of the candidate in the table, except in Stage::selected
   std::vector<std::size_t> offered;  ///< candidates to select from: their places in the table
   std::vector<double> predicted;     ///< seconds, by offered candidate
   std::optional<Selection> selection;

@@ -250,7 +250,7 @@ double Choices::credit() const {
   return 1 / static_cast<double>(1 + in_vain);
 }
 
-/// Where calls outrun the wires nothing is tried on credit.
+/// True if past calls justify spending `seconds`. Calls faster than the described links get no credit in advance.
 bool Choices::pays(const Choice& choice, double seconds) const {
   if (choice.native_seconds <= 0) return false;
   if (choice.outruns_wires) return timing_share * spent_ >= seconds + crowded_seconds;

@@ -50,7 +50,7 @@ class Choices final : public Keeper {
   class Call {
    public:
     [[nodiscard]] Exchange* exchange() const { return exchange_; }  ///< null: the MPI library serves it
-    [[nodiscard]] Deadline deadline() const { return deadline_; }   ///< when it gives up its order
+    [[nodiscard]] Deadline deadline() const { return deadline_; }   ///< time at which it gives up its order
     /// The call has ended on this rank.
     void over();
 
@@ -132,7 +132,7 @@ class Choices final : public Keeper {
   std::optional<double> agreement_seconds_;
   bool rates_doubted_ = false;
   double faster_ = 1;                              ///< times the rates of the network as described, if measured
-  using Key = std::pair<CallKind, std::uint32_t>;  ///< with its size class
+  using Key = std::pair<CallKind, std::uint32_t>;  ///< call kind and size class
   std::map<Key, const Candidate*> settled_;
   std::map<Key, bool> later_;
 };

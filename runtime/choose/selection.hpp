@@ -31,7 +31,7 @@ class Selection {
   [[nodiscard]] std::size_t next(MPI_Comm comm);
   /// That call begins: all that it needs has been made.
   void begin();
-  /// When it gives up its order, if it has one.
+  /// The time at which the call gives up its order; `never` if it does not.
   [[nodiscard]] Deadline deadline() const { return deadline_; }
   /// It has ended on this rank.
   void over();

@@ -64,8 +64,8 @@ class ExchangeRun {
   struct SendSlot {
     std::size_t send = 0;
     bool open = false;                ///< it has started or may
-    std::vector<MPI_Request> tokens;  ///< that it waits for
-    std::size_t own_tokens = 0;       ///< and those that this rank gives itself
+    std::vector<MPI_Request> tokens;  ///< receives of the tokens that it waits for
+    std::size_t own_tokens = 0;       ///< number of tokens that it expects from this rank itself
     std::size_t next_segment = 0, done = 0;
     Cursor at;
     std::vector<Span> next;  ///< memory that the next segment reads
@@ -76,7 +76,7 @@ class ExchangeRun {
     Rank from = 0;
     std::vector<std::size_t> left;  ///< receives that are not over
     std::size_t over = 0;           ///< receives in `left` that have ended
-    std::size_t bytes = 0;          ///< that have come in for the first of the others
+    std::size_t bytes = 0;          ///< bytes received for the first of the other receives
     Cursor at;                      ///< in it
     std::vector<std::byte> staging;
     std::vector<Span> spans;
@@ -161,14 +161,14 @@ class ExchangeRun {
   Stage stage_ = Stage::messages;
   std::uint64_t moves_ = 0;
   std::uint64_t last_phase_ = 0;                  ///< nothing of a later one begins yet
-  std::size_t sends_due_ = 0, receives_due_ = 0;  ///< up to that phase
+  std::size_t sends_due_ = 0, receives_due_ = 0;  ///< sends and receives up to last_phase_
   bool remaining_posted_ = false;
   bool order_given_up_ = false;        ///< nothing waits for tokens and acknowledgements
   std::vector<MPI_Request> barriers_;  ///< one, or all that are left
   std::optional<LengthMismatch> mismatch_;
   std::vector<Stray> strays_;
   std::vector<std::pair<Rank, int>> early_signals_;  ///< taken before they were expected: from whom, and their tags
-  /// When to look next for what nobody expects, and how long to wait after that. Nothing has moved since.
+  /// Time of the next look for unexpected messages, and the wait after that. Reset whenever something moves.
   std::optional<std::chrono::steady_clock::time_point> next_look_;
   std::chrono::milliseconds until_look_{};
 

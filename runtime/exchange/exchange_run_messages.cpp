@@ -14,7 +14,7 @@ std::byte* staged(std::vector<std::byte>& staging, std::size_t length) {
   return staging.data();
 }
 
-/// Where MPI finds the bytes of a segment: in place if they lie side by side.
+/// The buffer of a segment: its memory if that is contiguous, else staging memory.
 std::byte* buffer_of(const std::vector<Span>& spans, std::vector<std::byte>& staging, std::size_t length) {
   if (spans.size() <= 1) return spans.empty() ? nullptr : spans.front().at;
   return staged(staging, length);

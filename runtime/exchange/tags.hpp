@@ -14,7 +14,7 @@ namespace hocket::runtime {
 /// are empty messages: source and tag say it all.
 class Tags {
  public:
-  /// Where MPI has tags up to `largest`; half of them are for segments.
+  /// Divides the tags 0 to `largest`; half of them are for segments.
   explicit Tags(std::size_t largest);
   /// The tags for this communicator, within its MPI_TAG_UB; the same on all ranks.
   [[nodiscard]] static Tags of(MPI_Comm comm);

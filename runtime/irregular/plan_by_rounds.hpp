@@ -22,7 +22,7 @@ namespace hocket::runtime {
 /// Loads of the ranks' ports in an exchange.
 struct PortLoads {
   double most_bytes = 0;            ///< largest load of a port; no channel has a larger one
-  std::uint32_t most_messages = 0;  ///< that a rank sends or receives
+  std::uint32_t most_messages = 0;  ///< largest number of messages that a rank sends or receives
   bool worth = false;               ///< a schedule gains: see worth_scheduling()
 };
 /// `all`: what all ranks send. Collective.
@@ -32,7 +32,7 @@ struct PlannedByRounds {
   std::optional<Planned> planned;  ///< in ranks of the communicator
   DemandClass demand_class;
   std::uint32_t rounds = 0;
-  std::string problem = {};  ///< why nothing was planned
+  std::string problem = {};  ///< reason why nothing was planned
 };
 
 /// Plans this rank's program. `comm`: one of the runtime's own; the exchange must have messages. Nothing is planned, on

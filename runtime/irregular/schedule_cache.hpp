@@ -37,11 +37,11 @@ class ScheduleCache {
     Extent extent;                                   ///< total over all ranks
     bool large = false;                              ///< lasts much longer than being asked about
     std::unique_ptr<Exchange> exchange;              ///< set for Server::schedule
-    std::shared_ptr<Selection> selection;            ///< where it is found out whether the library is faster
+    std::shared_ptr<Selection> selection;            ///< set while it is found out whether the library is faster
   };
 
-  /// Which exchanges a call of these sizes may be, as far as this rank can tell: a bit for each, and
-  /// `well_formed`. Nothing is known of a call without sizes.
+  /// The known exchanges that match a call of these sizes on this rank: a bit for each, and `well_formed`. Nothing is
+  /// known of a call without sizes.
   [[nodiscard]] std::uint64_t candidates(const std::optional<PeerBytes>& peer_bytes) const;
   /// The exchange that all ranks' candidates have in common (their AND); null if there is none.
   [[nodiscard]] Known* find(std::uint64_t common);

@@ -1,5 +1,5 @@
 #pragma once
-/// Which MPI call the program is in.
+/// The MPI call that the program is in.
 
 namespace hocket::runtime {
 

@@ -15,7 +15,7 @@ struct Reach {
   enum Kind : std::uint8_t { everybody, topology, into_root, from_root };
   Kind kind = everybody;
   int root = 0;           ///< root rank, for calls with a root
-  bool in_place = false;  ///< and MPI_IN_PLACE: what the root has for itself is where it belongs
+  bool in_place = false;  ///< MPI_IN_PLACE with a root: the root sends no message to itself
 
   [[nodiscard]] bool rooted() const { return kind == into_root || kind == from_root; }
   bool operator==(const Reach&) const = default;

@@ -18,8 +18,8 @@ namespace hocket::runtime {
 /// The memory layout of a datatype's elements.
 struct Layout {
   std::size_t size = 0;     ///< bytes that one holds
-  MPI_Aint extent = 0;      ///< from one to the next
-  MPI_Aint true_lower = 0;  ///< where its first byte lies
+  MPI_Aint extent = 0;      ///< bytes from one element to the next
+  MPI_Aint true_lower = 0;  ///< offset of its first byte
   bool run = false;         ///< its bytes lie back to back, in the order in which they are sent
 
   /// True if `count` elements are one contiguous run from true_lower on.

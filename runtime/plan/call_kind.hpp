@@ -1,5 +1,5 @@
 #pragma once
-/// Which calls one plan serves.
+/// The key that identifies the calls served by one plan.
 #include <compare>
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// On which host of the network this process runs.
+/// The host of the network on which this process runs.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,8 +10,8 @@
 namespace hocket::runtime {
 
 struct Placement {
-  std::int32_t node = -1;         ///< node of the network, -1 if unknown
-  std::string problem = {};       ///< why it is unknown, and what to do; empty if only this is wrong:
+  std::int32_t node = -1;    ///< node of the network, -1 if unknown
+  std::string problem = {};  ///< reason why `node` is unknown, and a remedy; empty if only `unknown_host` is the reason
   std::string unknown_host = {};  ///< the name of this host, which the network does not know
   /// Digest of the processor name where hosts go by names, else 0: all ranks of a host must have the same.
   std::uint64_t machine = 0;

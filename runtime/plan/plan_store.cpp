@@ -143,7 +143,8 @@ Planned PlanStore::program(CallKind kind, std::span<const std::uint32_t> ranks_p
   return planned;
 }
 
-/// With many ranks a rank's row alone where the schedule has a closed form, the same as of the whole.
+/// Plans only this rank's program if there are many ranks and the schedule has a closed form; the result equals that of
+/// the whole schedule.
 Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint32_t window) const {
   const Demand demand = kind.collective->demand(part.ranks(), kind.bytes, kind.root);
   if (window == 0) window = this->window(demand);

@@ -19,7 +19,7 @@ class PlanStore {
   static const PlanStore& instance();
   explicit PlanStore(const Settings& settings);
 
-  /// Where this process is, or why nobody knows; a plan that cannot be used counts as that, too.
+  /// The location of this process, or the reason why it is unknown, such as an unusable plan.
   [[nodiscard]] const Placement& placement() const { return placement_; }
   [[nodiscard]] std::int32_t node() const { return placement_.node; }
   /// Equal on ranks that would decide alike.

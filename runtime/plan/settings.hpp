@@ -15,7 +15,7 @@ enum class Flow : std::uint8_t { token, barrier, free };
 enum class Choose : std::uint8_t { learn, predict, off };
 enum class Sums : std::uint8_t { placement, rank_order, free };
 
-/// Where sizes decide: all-to-alls with smaller messages go to the MPI library.
+/// The size threshold for all-to-alls: smaller messages are left to the MPI library.
 inline constexpr std::size_t least_bytes_scheduled = 16384;
 
 /// Smaller contributions to an all-gather, on average, go to the MPI library, by whether messages from

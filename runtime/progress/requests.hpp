@@ -34,7 +34,7 @@ struct ManagedRequest {
   std::atomic<State> state = State::inactive;
   bool freed = false;                          ///< no handle of the program stands for it: nobody collects it
   MPI_Request generalized = MPI_REQUEST_NULL;  ///< set for a nonblocking call: completed when the operation is over
-  bool free_when_over = false;                 ///< that request
+  bool free_when_over = false;                 ///< free `generalized` when the operation is over
   int code = MPI_SUCCESS;                      ///< MPI code of the last completion
   Followed followed;
 };
@@ -43,7 +43,7 @@ class Requests {
  public:
   static Requests& instance();
 
-  /// From now on `request`, just made and inactive, stands for `operation`.
+  /// Lets `request`, just made and inactive, stand for `operation`.
   void serve(MPI_Request request, std::unique_ptr<Operation> operation, MPI_Comm comm);
   /// Begins a nonblocking operation, and makes the request that stands for it. That is a generalized request, which
   /// MPI itself knows how to test, wait for and free, among others of any kind, once it is told that it is over. Of one

@@ -9,8 +9,8 @@
 
 namespace hocket::runtime {
 
-/// Where `recording`: notes a call of the program before it is made; no message is sent. True if that is all there is
-/// to do about it: there is no plan to follow. MPI_IN_PLACE sends what the receive side describes.
+/// Records a call of the program before it is made, if `recording`; no message is sent. True if there is no plan to
+/// follow, so that nothing else is to be done. MPI_IN_PLACE sends what the receive side describes.
 [[nodiscard]] bool only_recorded(const char* operation, MPI_Comm comm, Reach reach, const VectorSide& sends,
                                  const VectorSide& receives) noexcept;
 
@@ -19,8 +19,8 @@ namespace hocket::runtime {
 enum class Parts : std::uint8_t {
   from_root,  ///< all of it, to every rank
   to_root,    ///< all of it, from every rank
-  to_owners,  ///< from every rank to each what that one adds up
-  to_all,     ///< that, and then the sums to every rank
+  to_owners,  ///< from every rank to each, the part that the receiver reduces
+  to_all,     ///< as to_owners, then the results to every rank
 };
 /// The overload for broadcasts and reductions. `counts`: elements of each rank's part; of the whole vector but in
 /// `to_owners`.

@@ -1,5 +1,5 @@
 #pragma once
-/// Which reductions ranks can do among themselves, and how two partial results become one.
+/// Reductions that ranks can compute among themselves, and the combination of two partial results.
 #include <mpi.h>
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class Reduction {
  public:
   Reduction(MPI_Op op, MPI_Datatype type);
 
-  /// From one element to the next, bytes. The gaps of predefined pairs travel with them.
+  /// Bytes from one element to the next. Padding in predefined pair types is sent, too.
   [[nodiscard]] std::size_t element() const { return element_; }
   /// inout = in op inout, for so many bytes of whole elements. Throws MpiFailure.
   void operator()(const std::byte* in, std::byte* inout, std::size_t bytes) const;

@@ -1,5 +1,5 @@
 #pragma once
-/// Where in the program a call was made.
+/// The place in the program at which a call was made.
 #include <cstdint>
 #include <string>
 

@@ -6,7 +6,7 @@
 
 namespace hocket::runtime {
 
-/// Why the MPI library serves a call.
+/// The reason why the MPI library serves a call.
 enum class FallbackReason : std::uint8_t {
   small,              ///< messages below the limit
   few_ranks,          ///< fewer than three, or all of them on one host: nothing could collide

@@ -64,7 +64,7 @@ Handle from_word(std::intptr_t word) {
     return static_cast<Handle>(word);
 }
 
-/// To how many ranks a call sends, itself aside; at least 1.
+/// The number of other ranks to which a call sends; at least 1.
 std::uint64_t receivers(const CurrentCall& call) {
   if (!is_of_neighbours(call.kind.call)) return static_cast<std::uint64_t>(std::max(call.kind.ranks - 1, 1));
   try {

@@ -7,7 +7,7 @@
 
 namespace hocket::runtime {
 
-/// Which process this is.
+/// The identity of this process.
 struct Reporter {
   std::string host;
   long pid = 0;

@@ -36,7 +36,7 @@ struct CallRow {
   std::uint64_t calls = 0, exchanges = 0, bytes = 0;
   std::uint64_t least = ~std::uint64_t{0}, most = 0;  ///< bytes per message
   double seconds = 0;                                 ///< in the calls
-  double under_way = 0;                               ///< from starts to ends of what outlives its call
+  double under_way = 0;  ///< seconds from start to end of nonblocking and persistent operations
   Figures figures;
 
   void add(const Exchanged& exchanged, std::uint64_t times = 1);
@@ -57,9 +57,9 @@ using CallTable = std::map<CallKey, CallRow>;
 
 /// The name of a call in calls.h, such as "MPI_Alltoall".
 [[nodiscard]] std::string_view call_name(int call);
-/// Which of its arguments is the communicator.
+/// The index of a call's communicator argument.
 [[nodiscard]] int communicator_argument(int call);
-/// It makes a request that is started later, maybe often.
+/// True if the call creates a persistent request.
 [[nodiscard]] bool is_persistent(int call);
 [[nodiscard]] bool is_of_neighbours(int call);
 

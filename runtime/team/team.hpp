@@ -39,11 +39,11 @@ class Team {
   /// Like of_any(), but local: until the ranks meet(), only rank(), size(), choices() and could_meet() mean something.
   [[nodiscard]] static Team* known(MPI_Comm comm);
 
-  /// From here on the MPI library serves the calls of an intracommunicator that are not under way yet. Every rank
-  /// does this at the same place among the calls of the communicator; no message is sent.
+  /// Leaves all later calls of an intracommunicator to the MPI library. Every rank must call this at the same place
+  /// among the calls of the communicator; no message is sent.
   static void leave_alone(MPI_Comm comm);
 
-  /// From here on the calls whose size is known go by a candidate of the table. As leave_alone().
+  /// Fixes the candidate for all later calls whose size all ranks know. Called like leave_alone().
   void serve_by(const Candidate& candidate) { fixed_ = &candidate; }
   /// Null: nobody has said so.
   [[nodiscard]] const Candidate* fixed_candidate() const { return fixed_; }
@@ -75,7 +75,7 @@ class Team {
     if (left_alone_) return FallbackReason::left_alone;
     return size_ >= 3 && hosts_ == 0 ? FallbackReason::no_place : FallbackReason::few_ranks;
   }
-  /// Why the ranks have no place or no plan, in words: what was last found out. Empty: nothing was, or another reason.
+  /// The last known explanation for `no_place` or `no_plan`; empty for other reasons or if there is none.
   [[nodiscard]] const std::string& problem_of(FallbackReason why) const;
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
@@ -100,8 +100,8 @@ class Team {
   /// A communicator of the same ranks for an operation that others may be under way beside. Collective; nothing, on all
   /// ranks alike, where there are too many.
   [[nodiscard]] std::optional<PrivateComms::Lease> lease(MPI_Comm comm) const { return comms_->lease(comm); }
-  /// Where sizes decide: smaller contributions to an all-gather, on average, are left to the MPI library. Its rings
-  /// follow the order of ranks: where that order suits the network they are harder to beat.
+  /// The size threshold for all-gathers: smaller average contributions are left to the MPI library. Its rings follow
+  /// the order of ranks, so the threshold is higher where that order suits the network.
   [[nodiscard]] std::size_t least_gather_bytes() const;
   /// The network for which all-to-alls and irregular exchanges are planned: the plans' own, or a copy with measured
   /// uplink bandwidths. Made on first use, collectively. Null, on all ranks alike and with a warning, where these
@@ -143,7 +143,7 @@ class Team {
   const Network* network_ = nullptr;
   bool network_asked_ = false;
   std::optional<Network> measured_;
-  using Way = std::pair<CallKind, std::string_view>;  ///< and the candidate
+  using Way = std::pair<CallKind, std::string_view>;  ///< call kind and name of the candidate
   bool host_team_asked_ = false;
   std::optional<PrivateComm> between_leaders_;
   std::unique_ptr<HostTeam> host_team_;

@@ -66,7 +66,7 @@ class Measuring {
   }
 
  private:
-  /// In what messages one pair's bytes go.
+  /// Chooses the message size from the rate of one pair.
   void learn_messages(const std::vector<HostPair>& one) {
     const auto rough = static_cast<double>(probe(comm_, partner_in(one), sample_, *buffers_));
     const auto bytes = static_cast<std::size_t>(rough * sample_.counted().count() / messages_in_sample);

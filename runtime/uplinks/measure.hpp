@@ -21,9 +21,9 @@ struct MeasuredTrunk {
 
 struct TrunkMeasurement {
   std::uint64_t host_rate = 0;        ///< bytes per second of one pair alone, one way; 0: nothing came through
-  std::vector<MeasuredTrunk> trunks;  ///< in the order of those that were asked for
+  std::vector<MeasuredTrunk> trunks;  ///< in the order of `wanted`
   std::size_t probed = 0;             ///< inter-switch links measured; the others are taken to equal one of these
-  double seconds = 0;                 ///< that it took
+  double seconds = 0;                 ///< duration of the measurement
 };
 
 /// Measures the given trunks of a communicator's part of the network, one after the other, about as long as `budget`:

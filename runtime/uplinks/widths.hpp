@@ -15,7 +15,7 @@ namespace hocket::runtime {
 struct SettledNetwork {
   /// Nothing: the launcher's.
   std::optional<Network> measured = {};
-  /// Why nothing is known, and what to do; empty: there is one.
+  /// The reason why nothing is known, and a remedy; empty: there is a network.
   std::string problem = {};
 };
 

@@ -63,7 +63,7 @@ struct Sort {
     return local(n, bits) + (payload ? 1 : 2) * costs.touch(n * width) + (payload ? 0 : costs.copy(n * width));
   }
 
-  /// With what happens before and after, where there is payload.
+  /// The named steps, with those before and after the sort where there is payload.
   [[nodiscard]] std::vector<StepCost> named(std::span<const char* const> names, std::span<const double> seconds) const {
     std::vector<StepCost> steps;
     for (std::size_t i = 0; i < names.size(); ++i) steps.push_back({names[i], seconds[i]});

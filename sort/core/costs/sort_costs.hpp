@@ -25,7 +25,7 @@ struct RadixPlan {
 /// The plan with digits of at most `bits` bits that cover `varying`, the bits in which keys differ.
 [[nodiscard]] RadixPlan by_all_digits(const MemoryProfile& profile, const SortShape& shape, std::uint64_t varying,
                                       unsigned bits);
-/// With the digits, and in the order, that are expected to be fastest.
+/// The radix sort with the digits, and the order of digits, predicted to be fastest.
 [[nodiscard]] RadixPlan fastest_radix(const MemoryProfile& profile, const SortShape& shape, std::uint64_t varying);
 
 /// The sample sort, by sample_steps. `oversampling`: samples per rank and splitter.

@@ -129,8 +129,9 @@ void append_anywhere(Width width, const std::byte* record, std::size_t n, std::s
   end_of_streams();
 }
 
-/// To runs that crowd in a first-level cache: a few records of each are collected where they do not. As above, the
-/// last of them goes straight into the run, and the last byte of a buffer says how much of it is in use.
+/// Appends to runs that crowd in a first-level cache: a few records of each run are collected in buffers that do not
+/// crowd. As above, the last of them is written directly to the run, and the last byte of a buffer holds the number of
+/// bytes in use.
 template <class Width, class BucketOf>
 void append_together(Width width, const std::byte* record, std::size_t n, std::span<std::byte*> to,
                      BucketOf bucket_of) {

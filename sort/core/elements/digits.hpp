@@ -1,5 +1,5 @@
 #pragma once
-/// Which digits a radix sort goes through.
+/// The digits of a radix sort.
 #include <cstdint>
 #include <optional>
 #include <vector>

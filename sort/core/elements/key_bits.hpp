@@ -1,5 +1,5 @@
 #pragma once
-/// In which bits keys differ: digits that are the same in all of them need no sorting.
+/// The bits in which keys differ: digits that are the same in all keys need no sorting.
 #include <cstddef>
 #include <cstdint>
 

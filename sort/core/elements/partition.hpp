@@ -29,8 +29,8 @@ struct Splitter {
   std::uint64_t rank, index;
 };
 
-/// Which part each record of rank `rank`, the first of which is its `first`-th, belongs to: the number of
-/// splitters that are not behind it. Splitters ascend; at most 65,535.
+/// Computes the part of each record: the number of splitters that are not after it. The records belong to rank `rank`
+/// and begin with its `first`-th. Splitters ascend; at most 65,535.
 void classify(RecordType type, const std::byte* records, std::size_t n, std::uint64_t rank, std::uint64_t first,
               std::span<const Splitter> splitters, std::span<std::uint16_t> part);
 

@@ -10,7 +10,7 @@
 
 namespace hocket {
 
-/// Where the elements of a region and their offsets in it go.
+/// The destination of a region's elements and of their offsets in it.
 struct RegionStream {
   std::byte* data = nullptr;  ///< nullptr: elements of this region are left out
   std::uint32_t* offsets = nullptr;

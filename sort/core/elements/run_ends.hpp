@@ -1,5 +1,5 @@
 #pragma once
-/// Where in a first-level cache the ends of runs lie that records are appended to.
+/// Positions in a first-level cache of the ends of runs to which records are appended.
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -159,7 +159,7 @@ class VectorSort {
     }
   }
 
-  /// From lane by lane to row by row: what cards do when they are shuffled, once for each halving of the rows.
+  /// Transposes lanes to rows by perfect shuffles, one for each halving of the rows.
   template <unsigned rows>
   HOCKET_AVX512 static void lanes_to_rows(__m512i* v) {
     alignas(64) Number lower[lanes], upper[lanes];

@@ -21,7 +21,7 @@ struct Run {
 /// context. Ranks of one host copy from each other's parts; between hosts runs are exchanged by MPI_Alltoallv, as the
 /// runtime schedules it. What a rank sends to another is in the order of positions.
 ///
-/// When it returns, `own` is complete, and no rank reads this rank's part any more.
+/// On return `own` is complete, and no other rank reads this rank's part any more.
 void deliver(HostSharedContext& place, const SharedBlock& source, std::size_t width, std::span<const Run> runs,
              const Layout& target, std::byte* own);
 

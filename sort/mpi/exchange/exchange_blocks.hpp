@@ -14,7 +14,7 @@ using BlockCounts = std::vector<std::uint64_t>;
 
 [[nodiscard]] std::uint64_t total_of(const BlockCounts& counts);
 
-/// Where blocks that follow each other begin; `step`: how many T an element takes.
+/// The starts of consecutive blocks. `step`: number of T per element.
 template <class T>
 [[nodiscard]] std::vector<T*> block_begins(T* memory, const BlockCounts& counts, std::size_t step) {
   std::vector<T*> begins;

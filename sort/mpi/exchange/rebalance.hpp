@@ -1,5 +1,6 @@
 #pragma once
-/// From the parts that a sort makes to those that are asked for: what is already on its rank does not move.
+/// Redistributes elements from the parts that a sort yields to those that are wanted. Elements already on their rank do
+/// not move.
 #include <cstddef>
 
 #include "sort/mpi/place/host_shared_context.hpp"
@@ -14,7 +15,7 @@ class SortedPart {
   /// Throws std::bad_alloc.
   SortedPart(int rank, std::size_t width, const Layout& falls, const Layout& wanted);
 
-  /// Where the part as it falls is.
+  /// The memory of the part as it falls.
   [[nodiscard]] std::byte* data() const { return memory_.data() + (falls_.begin(rank_) - first_) * width_; }
   /// Collective. Exchanges what is on the wrong rank, by a block of the shared context. Returns the part as it is
   /// wanted.

@@ -31,7 +31,7 @@ void divide_by_rank(std::size_t width, const std::byte* source, std::span<const 
   partition(width, source, ranks.size(), ranks, at);
 }
 
-/// Where the elements of this rank begin in the part of every target: behind those of the ranks before it.
+/// The offset of this rank's elements in every target's part: after those of lower ranks.
 BlockCounts places_at_targets(HostSharedContext& place, const BlockCounts& receives) {
   BlockCounts begins(receives.size());
   std::exclusive_scan(receives.begin(), receives.end(), begins.begin(), std::uint64_t{0});

@@ -21,7 +21,7 @@ class RegionBlock {
   /// Collective. `counts`: elements of this rank for each region.
   RegionBlock(HostSharedContext& place, std::size_t width, std::span<const std::uint64_t> counts);
 
-  /// Where this rank's elements go.
+  /// The destinations of this rank's elements, one per region.
   [[nodiscard]] std::vector<RegionStream> streams() const;
   /// The elements that a rank of the host has for a region. Call this only between two HostSharedContext::meet_host().
   [[nodiscard]] Piece piece(int host_rank, std::size_t region) const;

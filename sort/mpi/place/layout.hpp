@@ -1,5 +1,5 @@
 #pragma once
-/// Where the elements of a distributed array are.
+/// The distribution of an array's elements over ranks.
 #include <mpi.h>
 
 #include <cstdint>

@@ -66,7 +66,7 @@ std::vector<HostAllocation> of_host(HostSharedContext& place, const HostAllocati
   return all;
 }
 
-/// Where what the ranks of the host have found is; empty if they have not found the same.
+/// The addresses of the memory that the ranks of the host have found; empty if it is not one allocation.
 std::vector<const std::byte*> same_allocation(HostSharedContext& place, const std::vector<HostAllocation>& found) {
   std::uint64_t number = nobody;
   for (const HostAllocation& one : found)

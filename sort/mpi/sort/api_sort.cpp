@@ -45,7 +45,7 @@ std::optional<Layout> target_of(int balance, const Layout& source) {
   return balance == HOCKET_IN_PLACE ? source : Layout::balanced(source.total(), source.ranks());
 }
 
-/// From what the model says of each step, by name.
+/// Enters the model's prediction into each step, by name.
 void enter(const std::vector<hocket::StepCost>& expected, std::vector<hocket_sort_step>& steps) {
   for (hocket_sort_step& step : steps)
     for (const hocket::StepCost& cost : expected)

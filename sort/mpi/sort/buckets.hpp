@@ -16,7 +16,8 @@ namespace hocket::sort {
 void order_by_bucket(RecordType type, const std::byte* records, std::uint64_t count, Digit digit,
                      const BlockCounts& counts, std::byte* to);
 
-/// Where each bucket goes that lies in that order: bucket after bucket from element 0 of the source on.
+/// The runs that deliver the buckets: bucket b, in bucket order from element 0 of the source on, goes to
+/// `positions[b]`.
 [[nodiscard]] std::vector<Run> runs_of(const BlockCounts& counts, const BlockCounts& positions);
 
 }  // namespace hocket::sort

@@ -1,5 +1,5 @@
 #pragma once
-/// Which sort serves, and how long it is expected to take.
+/// The choice of a sort method, with predicted times.
 #include <cstdint>
 #include <vector>
 

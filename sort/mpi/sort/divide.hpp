@@ -9,7 +9,7 @@
 
 namespace hocket::sort {
 
-/// Which part each element belongs to, and how many belong to each.
+/// The part of each element, and the number of elements per part.
 struct Parts {
   PrivateMemory of_element;  ///< std::uint16_t
   BlockCounts counts;

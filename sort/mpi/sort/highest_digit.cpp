@@ -44,8 +44,8 @@ BlockCounts sum_of(const std::vector<Round>& rounds) {
   return sums;
 }
 
-/// Where a round's records go: those of this rank's own buckets straight to their positions, the others one bucket
-/// behind the other into `out`, from where runs take them.
+/// The destinations of a round's records: those of this rank's own buckets go directly to their positions, the others
+/// bucket by bucket into `out`, from which runs deliver them.
 struct Ways {
   std::vector<std::byte*> places;
   std::vector<Run> runs;
@@ -78,7 +78,7 @@ std::uint64_t most_leaving(const std::vector<Round>& rounds, BlockCounts positio
   return most;
 }
 
-/// Where every bucket begins in the whole array: on rank 0 its own part of each does.
+/// The start of every bucket in the whole array: the start of rank 0's own part of it.
 BlockCounts bucket_begins(HostSharedContext& place, const BlockCounts& positions) {
   BlockCounts begins = positions;
   run_collective(PMPI_Ibcast, begins.data(), static_cast<int>(begins.size()), MPI_UINT64_T, 0, place.comm());

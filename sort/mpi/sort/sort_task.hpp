@@ -33,7 +33,7 @@ struct SortTask {
   Layout source;
   std::optional<Layout> target;  ///< empty: as it falls
   const std::byte* records;      ///< this rank's records
-  PrivateMemory packed;          ///< where they are, if they are not the program's own; the sort may use it up
+  PrivateMemory packed;          ///< owner of `records` unless these are the program's own; the sort may consume it
 
   [[nodiscard]] std::uint64_t count(int rank) const { return source.count(rank); }
 };

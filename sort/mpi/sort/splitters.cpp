@@ -19,7 +19,7 @@ constexpr std::uint64_t samples_per_part = 8192;
 /// even.
 constexpr std::uint64_t most_samples = std::uint64_t{1} << 20;
 
-/// Where the middle, or any `offset` below its length, of stretch i of n equal ones lies in [0, count).
+/// The start of stretch i of n nearly equal ones in [0, count).
 std::uint64_t stretch_begin(std::uint64_t i, std::uint64_t n, std::uint64_t count) {
   return i * (count / n) + std::min(i, count % n);
 }

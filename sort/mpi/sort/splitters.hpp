@@ -1,5 +1,5 @@
 #pragma once
-/// Where a sample sort divides the elements.
+/// The splitters by which a sample sort divides elements.
 #include <cstdint>
 #include <vector>
 
