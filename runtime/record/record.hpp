@@ -20,7 +20,7 @@ enum class Parts : std::uint8_t {
   from_root,  ///< all of it, to every rank
   to_root,    ///< all of it, from every rank
   to_owners,  ///< from every rank to each, the part that the receiver reduces
-  to_all,     ///< as to_owners, then the results to every rank
+  to_all,     ///< to_owners, then the results to every rank
 };
 /// The overload for broadcasts and reductions. `counts`: elements of each rank's part; of the whole vector but in
 /// `to_owners`.

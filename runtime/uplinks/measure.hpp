@@ -26,10 +26,10 @@ struct TrunkMeasurement {
   double seconds = 0;                 ///< duration of the measurement
 };
 
-/// Measures the given trunks of a communicator's part of the network, one after the other, about as long as `budget`:
-/// trunks for which there is no time are taken to be like one of the same level with as many hosts. One rank per host
-/// takes part. Collective over `comm`, which nobody else uses meanwhile; the same on all ranks but for the seconds.
-/// No two hosts may share a machine. Throws MpiFailure, and InputError on all ranks alike.
+/// Measures the given inter-switch links of a communicator's part of the network, one after the other, about as long as
+/// `budget`: links for which there is no time are taken to be like one of the same level with as many hosts. One rank
+/// per host takes part. Collective over `comm`, which nobody else uses meanwhile; the same on all ranks but for the
+/// seconds. No two hosts may share a machine. Throws MpiFailure, and InputError on all ranks alike.
 [[nodiscard]] TrunkMeasurement measure_trunks(MPI_Comm comm, const Network& part, const Numbering& numbering,
                                               std::span<const Trunk> wanted, std::chrono::milliseconds budget);
 

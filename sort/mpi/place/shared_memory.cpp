@@ -55,7 +55,7 @@ std::uint64_t largest(HostSharedContext& place, std::uint64_t own) {
   return all;
 }
 
-/// The allocation from which a rank of the host works.
+/// The number of the allocation that holds a rank's memory, and the offset in it; `empty`: the rank has no bytes there.
 struct HostAllocation {
   std::uint64_t number, offset, empty;
 };
