@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "core/bundle/combine.hpp"
 #include "core/bundle/exchange.hpp"
 #include "core/bundle/time.hpp"
 #include "core/bundle/verify.hpp"
@@ -128,9 +127,6 @@ void bind_bundle(nb::module_& m) {
         "ports"_a = PortModel::one_port, nb::call_guard<nb::gil_scoped_release>(),
         "Both levels: contention between hosts, and every byte through the memory of hosts. `bound`: bytes of memory\n"
         "that a host may use.");
-  m.def("combined_all_to_all", &combined_all_to_all, "network"_a, "demand"_a, "radix"_a,
-        nb::call_guard<nb::gil_scoped_release>(), "Hosts pass on each other's bundles (Bruck), contention-free.");
-  m.def("radices", &radices, "hosts"_a, "Those worth trying.");
 
   nb::class_<BundleTime>(m, "BundleTime", "Seconds.")
       .def_ro("put", &BundleTime::put)

@@ -84,44 +84,6 @@ def test_blocks(place: tuple[_core.Network, list[int]], data: st.DataObject, pat
     accepted(network, _core.bundle(groups, demand, planned.schedule), planned.scheduler.ports)
 
 
-@settings(max_examples=25, deadline=None)
-@given(placements(), st.integers(2, 9), st.integers(0, 2**32), st.booleans())
-def test_combined(place: tuple[_core.Network, list[int]], radix: int, seed: int, irregular: bool) -> None:
-    network, host_of = place
-    demand = traffic(len(host_of), seed) if irregular else _core.Demand(len(host_of), 1 + seed % 50)
-    groups = _core.group_by_host(host_of)
-    schedule = _core.combined_all_to_all(network, _core.demand_between(groups, demand), radix)
-    accepted(network, _core.bundle(groups, demand, schedule))
-    assert len(schedule) <= network.ranks * _digits(network.ranks, radix) * (radix - 1)
-
-
-def _digits(hosts: int, radix: int) -> int:
-    digits = 0
-    while radix**digits < hosts:
-        digits += 1
-    return digits
-
-
-def test_radix_two_takes_logarithmically_many_messages() -> None:
-    network = read_network("star:16*4")
-    groups, hosts = _core.groups_of(network), _core.one_rank_a_host(network)
-    demand = _core.demand_between(groups, _core.Demand(network.ranks, 8))
-    schedule = _core.combined_all_to_all(hosts, demand, 2)
-    assert (schedule.phases, len(schedule)) == (4, 4 * 16)
-    assert sum(schedule.lengths()) == 4 * 16 * 8 * 8 * 4 * 4  # half of the 16 bundles, four times
-
-
-def test_rounds_that_meet_on_a_trunk_are_apart() -> None:
-    """Eight hosts on two switches: four messages over one trunk take four phases."""
-    network = read_network("chain:4,4*2")
-    hosts = _core.one_rank_a_host(network)
-    demand = _core.demand_between(_core.groups_of(network), _core.Demand(network.ranks, 8))
-    schedule = _core.combined_all_to_all(hosts, demand, 2)
-    certificate = _core.verify(hosts, demand, schedule)
-    assert certificate.ok and certificate.worst_channel_use == 1
-    assert schedule.phases >= 4
-
-
 def test_memory_is_laid_out_as_the_runtime_does() -> None:
     """Rows of those that send, in them blocks of those that get; bundles by leader, what goes out first."""
     network = read_network("star:2")
@@ -162,5 +124,3 @@ def test_what_cannot_be_bundled() -> None:
     assert _core.why_not_bundled(mixed, _core.Demand(3, 1)) == ""
     with pytest.raises(_core.InputError, match="reduce-scatters"):
         _core.demand_between(mixed, _core.Demand(3, 1, "reduce-scatter"))
-    with pytest.raises(_core.InputError, match="radix of 1"):
-        _core.combined_all_to_all(between("star:{}", 2), _core.Demand(2, 1), 1)

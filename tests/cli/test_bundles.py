@@ -16,12 +16,10 @@ MATRIX = "%%MatrixMarket matrix coordinate integer general\n18 18 3\n1 18 700\n2
 @pytest.mark.parametrize("name", ["all-to-all", "all-gather", "all-reduce"])
 def test_a_plan_of_bundles_is_proven_at_both_levels(hocket, tmp_path: Path, name: str) -> None:
     path = tmp_path / "plan.hkt"
-    answer = hocket(
-        "plan", name, "--network", NETWORK, "--bytes", 648, "--bundles", "direct", "-o", path, "--json"
-    )
+    answer = hocket("plan", name, "--network", NETWORK, "--bytes", 648, "--bundles", "-o", path, "--json")
     report = answer.object()
     assert report["contention_free"] and report["complete"]
-    assert (report["ranks"], report["hosts"], report["kind"]) == (18, 6, "direct")
+    assert (report["ranks"], report["hosts"]) == (18, 6)
     assert report["messages"] < report["direct_messages"] / 4
     parts = [report[f"{part}_seconds"] for part in ("put", "between", "take")]
     assert report["predicted_seconds"] == pytest.approx(sum(parts)) and min(parts) > 0
@@ -36,7 +34,7 @@ def test_text_and_dump(hocket, tmp_path: Path) -> None:
     dump = tmp_path / "plan.csv"
     answer = hocket(
         "plan", "all-to-all", "--network", "chain:2,2,2@50Mbit", "--ranks-per-host", 3, "--bytes", 8,
-        "--bundles", "auto", "--dump", dump,
+        "--bundles", "--dump", dump,
     )  # fmt: skip
     assert answer.code == 0
     assert "both levels verified: contention-free, every byte to its target, once" in answer.out
@@ -44,18 +42,10 @@ def test_text_and_dump(hocket, tmp_path: Path) -> None:
     assert dump.read_text().startswith("phase,src,dst,origin,target,offset,length\n")
 
 
-def test_combined_bundles(hocket) -> None:
-    plan = ("plan", "all-to-all", "--network", NETWORK, "--bytes", 8, "--bundles", "combined", "--json")
-    fixed = hocket(*plan, "--radix", 2).object()
-    assert fixed["radix"] == 2 and fixed["complete"] and fixed["contention_free"] and fixed["messages"] <= 18
-    best = hocket(*plan).object()
-    assert best["predicted_seconds"] <= fixed["predicted_seconds"]
-
-
 def test_irregular_bundles(hocket, tmp_path: Path) -> None:
     demand = tmp_path / "some.mtx"
     demand.write_text(MATRIX)
-    options = ("--network", NETWORK, "--demand", demand, "--bundles", "direct")
+    options = ("--network", NETWORK, "--demand", demand, "--bundles")
     report = hocket("plan", "irregular", *options, "--json").object()
     assert report["complete"] and report["bytes_between_hosts"] == 789 and report["messages"] == 3
     simulated = hocket("simulate", "--pattern", "irregular", *options, "--json").object()
@@ -64,7 +54,7 @@ def test_irregular_bundles(hocket, tmp_path: Path) -> None:
 
 
 def test_simulate(hocket) -> None:
-    report = hocket("simulate", "--network", NETWORK, "--bytes", 64, "--bundles", "direct", "--json").object()
+    report = hocket("simulate", "--network", NETWORK, "--bytes", 64, "--bundles", "--json").object()
     assert report["hosts"] == report["ranks"] == 6  # between the hosts
     inside = report["bundled"]["put_seconds"] + report["bundled"]["take_seconds"]
     assert report["bundled"]["seconds"] == pytest.approx(report["predicted_seconds"] + inside)
@@ -79,11 +69,9 @@ def test_bundles_are_candidates(hocket) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("plan", "all-to-all", "--network", "star:4", "--bundles", "direct"), "no host has several ranks"),
-        (("plan", "all-to-all", "--network", NETWORK, "--radix", 2), "--radix is of combined bundles"),
-        (("plan", "all-to-all", "--network", NETWORK, "--bundles", "direct", "--rank", 0), "leaders carry"),
-        (("plan", "all-gather", "--network", NETWORK, "--bundles", "combined"), "are not combined"),
-        (("simulate", "--network", NETWORK, "--pattern", "broadcast", "--bundles", "direct"), "not bundled"),
+        (("plan", "all-to-all", "--network", "star:4", "--bundles"), "no host has several ranks"),
+        (("plan", "all-to-all", "--network", NETWORK, "--bundles", "--rank", 0), "leaders carry"),
+        (("simulate", "--network", NETWORK, "--pattern", "broadcast", "--bundles"), "not bundled"),
     ],
 )
 def test_refused(hocket, arguments: tuple[object, ...], says: str) -> None:
@@ -95,6 +83,3 @@ def test_plans_that_are_not_of_one_rank_a_host(hocket, tmp_path: Path) -> None:
     assert hocket("plan", "all-to-all", "--network", NETWORK, "-o", plan).code == 0
     refused(hocket("verify", plan, "--network", NETWORK, "--bundled"), "one rank a host")
     refused(hocket("verify", plan, "--network", "chain:2,2,2@50Mbit", "--bundled"), "nothing to bundle")
-    combined = ("plan", "all-to-all", "--network", NETWORK, "--bundles", "combined", "-o", tmp_path / "c.hkt")
-    refused(hocket(*combined), "do not pass on bundles")
-    assert not (tmp_path / "c.hkt").exists()

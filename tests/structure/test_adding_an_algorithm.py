@@ -27,7 +27,9 @@ int main() {
 
 
 def test_a_file_and_a_line(tmp_path: Path) -> None:
-    source, line = re.findall(r"```cpp\n(.*?)```", (ROOT / "docs/adding-an-algorithm.md").read_text(), re.DOTALL)
+    source, line = re.findall(
+        r"```cpp\n(.*?)```", (ROOT / "docs/adding-an-algorithm.md").read_text(), re.DOTALL
+    )
     algorithms = tmp_path / "core/algorithms"
     shutil.copytree(ROOT / "core", tmp_path / "core", ignore=shutil.ignore_patterns("*.cpp"))
     listed = (algorithms / "registry.hpp").read_text()
@@ -38,7 +40,16 @@ def test_a_file_and_a_line(tmp_path: Path) -> None:
     shutil.copy(ROOT / "core/algorithms/registry.cpp", algorithms)
     (tmp_path / "program.cpp").write_text(PROGRAM)
     sources = ["program.cpp", "core/algorithms/registry.cpp", "core/algorithms/all_to_all/rotation.cpp"]
-    command = ["c++", "-std=c++20", "-O0", "-I.", *sources, str(native_dir() / "libhocket_core.a"), "-o", "program"]
+    command = [
+        "c++",
+        "-std=c++20",
+        "-O0",
+        "-I.",
+        *sources,
+        str(native_dir() / "libhocket_core.a"),
+        "-o",
+        "program",
+    ]
     subprocess.run(command, cwd=tmp_path, check=True)
     done = subprocess.run([tmp_path / "program"], capture_output=True, text=True, check=True)
     assert done.stdout == "at step j rank i sends to i - j: 2 phases\n"
@@ -58,4 +69,6 @@ def test_algorithms_are_told_apart_in_their_files_alone() -> None:
 
 
 def algorithm_files() -> list[Path]:
-    return [path for path in (ROOT / "core/algorithms").rglob("*.cpp") if "const Scheduler " in path.read_text()]
+    return [
+        path for path in (ROOT / "core/algorithms").rglob("*.cpp") if "const Scheduler " in path.read_text()
+    ]

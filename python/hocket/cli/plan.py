@@ -83,10 +83,16 @@ def _command(collective: _core.Collective) -> click.Command:
         as_json: bool,
         **more: Any,
     ) -> None:
-        bundles, radix = more.pop("bundles", None), more.pop("radix", None)
+        bundles = more.pop("bundles", False)
         check_outputs(output, dump, rank)
-        check_bundles(bundles, radix, rank)
-        one = (output, dump, rank, more.get("contributions"), bundles) != (None, None, None, None, None)
+        check_bundles(bundles, rank)
+        one = (output, dump, rank, more.get("contributions"), bundles or None) != (
+            None,
+            None,
+            None,
+            None,
+            None,
+        )
         islands = _islands(source, defaults, as_json, one)
 
         def planned(network: _core.Network) -> PlannedExchange:
@@ -97,11 +103,9 @@ def _command(collective: _core.Collective) -> click.Command:
             return
         known = islands[0]
         check_rank(known.network, rank)
-        if bundles is not None:
+        if bundles:
             demand = equal_demand(collective.name, known.network, size, more.get("contributions"))
-            bundled, costs = plan_bundles(
-                known, demand, calibration, bundles, radix, scheduler, window, as_json
-            )
+            bundled, costs = plan_bundles(known, demand, calibration, scheduler, window, as_json)
             finish_bundles(bundled, collective.name, known, costs, output, dump, as_json)
             return
         if rank is not None and by_row:
@@ -174,8 +178,7 @@ def irregular(
     window: int | None,
     dump: str | None,
     rank: int | None,
-    bundles: str | None,
-    radix: int | None,
+    bundles: bool,
     defaults: Defaults,
     as_json: bool,
 ) -> None:
@@ -188,10 +191,10 @@ def irregular(
     known = load_network(source, defaults, as_json)
     network = known.network
     check_rank(network, rank)
-    check_bundles(bundles, radix, rank)
-    if bundles is not None:
+    check_bundles(bundles, rank)
+    if bundles:
         demand = traffic_of(network, traffic, as_json).demand()
-        bundled, costs = plan_bundles(known, demand, None, bundles, radix, scheduler, window, as_json)
+        bundled, costs = plan_bundles(known, demand, None, scheduler, window, as_json)
         finish_bundles(bundled, IRREGULAR, known, costs, output, dump, as_json)
         return
     planned = plan_traffic(network, traffic, scheduler, window, startup, seed, as_json)

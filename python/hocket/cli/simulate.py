@@ -61,7 +61,6 @@ PLANNING = {
     "seed": "--seed",
     "root": "--root",
     "bundles": "--bundles",
-    "radix": "--radix",
 }
 PICTURES = (".svg", ".png", ".pdf")
 
@@ -107,8 +106,7 @@ def simulate(
     barrier_cost: str,
     overhead: float,
     calibration: str | None,
-    bundles: str | None,
-    radix: int | None,
+    bundles: bool,
     picture: str | None,
     throughput: str | None,
     heat: str | None,
@@ -132,7 +130,7 @@ def simulate(
             )
         check_writable(file)
     _check_options(path, pattern, bundles)
-    check_bundles(bundles, radix)
+    check_bundles(bundles)
     known = load_network(source, defaults, as_json)
     network = known.network
     bundled: BundledExchange | None = None
@@ -141,14 +139,14 @@ def simulate(
         plan = load_plan(path, as_json)
         check_same_network(plan, network, path, source, known.is_measured)
         schedule, waits, name, demand = plan.schedule, plan.waits, plan.header.scheduler, plan.header.demand
-    elif bundles is not None:
+    elif bundles:
         asked = _demand(network, pattern, size, traffic, as_json)
-        of_hosts, _ = plan_bundles(known, asked, calibration, bundles, radix, scheduler, None, as_json)
+        of_hosts, _ = plan_bundles(known, asked, calibration, scheduler, None, as_json)
         bundled, network, waits, name = (
             of_hosts.exchange,
             of_hosts.between,
             of_hosts.waits,
-            of_hosts.scheduler,
+            of_hosts.planned.scheduler,
         )
         schedule, demand = bundled.schedule, bundled.between
     else:
@@ -218,9 +216,9 @@ def simulate(
         click.echo(f"wrote {file}")
 
 
-def _check_options(path: str | None, pattern: str, bundles: str | None) -> None:
+def _check_options(path: str | None, pattern: str, bundles: bool) -> None:
     """Refuses options that would have no effect, and --bundles for patterns that are not aggregated."""
-    if bundles is not None and pattern not in BUNDLED:
+    if bundles and pattern not in BUNDLED:
         raise UsageError(f"a {pattern} is not bundled", remedy=f"--bundles serves {', '.join(BUNDLED)}")
     if path is not None:
         _refuse(_given(PLANNING), f"would plan an exchange, but {path} is planned already", "give no plan")

@@ -17,11 +17,7 @@ from hocket.planning.plan import AUTO, MOST_STEPS, PlannedExchange, plan_demand,
 if TYPE_CHECKING:
     from hocket.costs.model import Costs
 
-DIRECT: Final = "direct"
-COMBINED: Final = "combined"
-KINDS: Final = (AUTO, DIRECT, COMBINED)
 PATTERNS: Final = (ALL_TO_ALL, ALL_GATHER, ALL_REDUCE, IRREGULAR)
-MOST_COMBINED: Final = 256  # hosts; with more, what every host passes on would take long to plan
 MOST_CROSSING: Final = 24  # 2**24 bytes: far beyond where anything is bundled
 # Two calls of a communicator may be under way, and share its memory.
 MEMORY: Final[int] = next(v.fallback for v in _core.variables() if v.name == "HOCKET_HOST_MEMORY") // 2
@@ -29,37 +25,23 @@ MEMORY: Final[int] = next(v.fallback for v in _core.variables() if v.name == "HO
 
 @dataclass(frozen=True, slots=True)
 class BundledPlan:
-    """Two-level exchange and what is known about it. ``radix``: 0 if every message between hosts goes
-    straight."""
+    """Two-level exchange and what is known about it."""
 
     network: _core.Network  # of the ranks
     between: _core.Network  # one rank a host
     exchange: _core.BundledExchange
-    planned: PlannedExchange | None  # of the hosts, as a plan file has it; None: combined
+    planned: PlannedExchange  # of the hosts, as a plan file has it
     waits: _core.Waits
     certificate: _core.BundleCertificate
     time: _core.BundleTime | None
-    radix: int
     plan_seconds: float
     verify_seconds: float
-
-    @property
-    def kind(self) -> str:
-        """Kind of aggregation, as text for people."""
-        return f"combined by radix {self.radix}" if self.radix else "direct"
-
-    @property
-    def scheduler(self) -> str:
-        """Name of the scheduler of the messages between hosts."""
-        return "bruck" if self.planned is None else self.planned.scheduler
 
     def report(self) -> dict[str, Any]:
         """Figures of the two-level exchange, for ``--json``."""
         took = self.time
         return {
-            "kind": COMBINED if self.radix else DIRECT,
-            "radix": self.radix or None,
-            "scheduler": self.scheduler,
+            "scheduler": self.planned.scheduler,
             "hosts": len(self.exchange.groups),
             "messages": len(self.exchange.schedule),
             "direct_messages": messages_between_hosts(self.network, self.exchange.demand),
@@ -101,31 +83,34 @@ def plan_bundles(
     demand: _core.Demand,
     costs: Costs,
     *,
-    kind: str = AUTO,
-    radix: int | None = None,
     scheduler: str = AUTO,
     window: int | None = None,
     bound: int = MEMORY,
     steps: int = MOST_STEPS,
 ) -> BundledPlan:
-    """The faster one of the asked kind by prediction, verified. Raises UsageError where nothing can be bundled."""
-    if reason := _core.why_not_bundled(_core.groups_of(network), demand):
+    """Plans one message between any two hosts, and verifies both levels. Raises UsageError where nothing can be
+    bundled."""
+    from hocket.costs.memory import read_profile
+
+    groups, between = _core.groups_of(network), _core.one_rank_a_host(network)
+    if reason := _core.why_not_bundled(groups, demand):
         raise UsageError(
             f"there is nothing to bundle: {reason}", remedy="leave --bundles, or give --ranks-per-host"
         )
-    combines = demand.pattern in (ALL_TO_ALL, IRREGULAR) and len(network.hosts) <= MOST_COMBINED
-    if kind == COMBINED and not combines:
-        raise UsageError(
-            f"bundles of {len(network.hosts)} hosts in an exchange of pattern {demand.pattern} are not combined",
-            remedy=f"all-to-alls and irregular exchanges of up to {MOST_COMBINED} hosts are; say --bundles direct",
-        )
-    found = []
-    if kind != COMBINED:
-        found.append(_direct(network, demand, costs, scheduler, window, bound, steps))
-    if kind == COMBINED or (kind == AUTO and combines and scheduler == AUTO):
-        wanted = _core.radices(len(network.hosts)) if radix is None else [radix]
-        found += [_combined(network, demand, costs, each, window, bound, steps) for each in wanted]
-    return min(found, key=lambda one: float("inf") if one.time is None else one.time.seconds)
+    begun = time.perf_counter()
+    planned = plan_demand(between, _core.scheduled_between(groups, demand), scheduler, window)
+    exchange = _core.bundle(groups, demand, planned.schedule)
+    plan_seconds = time.perf_counter() - begun
+    begun = time.perf_counter()
+    ports = ports_of(planned.scheduler, exchange.between.pattern)
+    certificate = verified(between, exchange, planned.waits, ports, bound)
+    verify_seconds = time.perf_counter() - begun
+    most = int(max(exchange.schedule.lengths(), default=0))
+    parameters = costs.parameters(between, most, segmented=True)
+    took = _core.bundle_seconds(between, exchange, planned.waits, parameters, read_profile(), steps)
+    return BundledPlan(
+        network, between, exchange, planned, planned.waits, certificate, took, plan_seconds, verify_seconds
+    )
 
 
 def runs_bundle(network: _core.Network, demand: _core.Demand) -> bool:
@@ -136,12 +121,10 @@ def runs_bundle(network: _core.Network, demand: _core.Demand) -> bool:
 
 
 def seconds_of(
-    network: _core.Network, demand: _core.Demand, costs: Costs, steps: int, kind: str = DIRECT,
-    window: int | None = None,
-) -> float | None:  # fmt: skip
-    """Predicted seconds of the two-level exchange; None if they are unknown or the verifier refuses the
-    plan."""
-    one = plan_bundles(network, demand, costs, kind=kind, window=window, steps=steps)
+    network: _core.Network, demand: _core.Demand, costs: Costs, steps: int, window: int | None = None
+) -> float | None:
+    """Predicted seconds of the two-level exchange; None if they are unknown or the verifier refuses the plan."""
+    one = plan_bundles(network, demand, costs, window=window, steps=steps)
     return float(one.time.seconds) if one.time is not None and one.certificate.ok else None
 
 
@@ -188,13 +171,9 @@ def crossing(network: _core.Network, name: str, costs: Costs, steps: int) -> int
         demand = find_demand(name, network.ranks, bytes)
         if not runs_bundle(network, demand):
             return False
-        combines = demand.pattern == ALL_TO_ALL and len(network.hosts) <= MOST_COMBINED
-        kinds = (DIRECT, COMBINED) if combines else (DIRECT,)
-        ways = [
-            took for kind in kinds if (took := seconds_of(network, demand, costs, steps, kind)) is not None
-        ]
+        bundled = seconds_of(network, demand, costs, steps)
         direct = rank_by_rank_seconds(network, demand, costs, steps)
-        return None if direct is None or not ways else min(ways) < direct
+        return None if direct is None or bundled is None else bundled < direct
 
     low, high = -1, MOST_CROSSING  # 2**low: faster, 2**high: not
     while high - low > 1:
@@ -243,50 +222,3 @@ def _least_memory(groups: _core.HostGroups, demand: _core.Demand) -> int:
         return int(2 * groups.most * demand.ranks * demand.bytes)
     total = sum(demand.contributions) if demand.contributions else demand.ranks * demand.bytes
     return int(total if demand.pattern == ALL_GATHER else total * (groups.most + 1))
-
-
-def _direct(
-    network: _core.Network, demand: _core.Demand, costs: Costs, scheduler: str, window: int | None, bound: int,
-    steps: int,
-) -> BundledPlan:  # fmt: skip
-    begun = time.perf_counter()
-    groups, between = _core.groups_of(network), _core.one_rank_a_host(network)
-    planned = plan_demand(between, _core.scheduled_between(groups, demand), scheduler, window)
-    exchange = _core.bundle(groups, demand, planned.schedule)
-    return _known(network, between, exchange, planned, planned.waits, costs, 0, begun, bound, steps)
-
-
-def _combined(
-    network: _core.Network,
-    demand: _core.Demand,
-    costs: Costs,
-    radix: int,
-    window: int | None,
-    bound: int,
-    steps: int,
-) -> BundledPlan:
-    begun = time.perf_counter()
-    groups, between = _core.groups_of(network), _core.one_rank_a_host(network)
-    schedule = _core.combined_all_to_all(between, _core.demand_between(groups, demand), radix)
-    waits = _core.derive_waits(between, schedule, window or _core.run_window(demand))
-    exchange = _core.bundle(groups, demand, schedule)
-    return _known(network, between, exchange, None, waits, costs, radix, begun, bound, steps)
-
-
-def _known(
-    network: _core.Network, between: _core.Network, exchange: _core.BundledExchange, planned: PlannedExchange | None,
-    waits: _core.Waits, costs: Costs, radix: int, begun: float, bound: int, steps: int,
-) -> BundledPlan:  # fmt: skip
-    from hocket.costs.memory import read_profile
-
-    plan_seconds = time.perf_counter() - begun
-    begun = time.perf_counter()
-    ports = ports_of("" if planned is None else planned.scheduler, exchange.between.pattern)
-    certificate = verified(between, exchange, waits, ports, bound)
-    verify_seconds = time.perf_counter() - begun
-    most = int(max(exchange.schedule.lengths(), default=0))
-    parameters = costs.parameters(between, most, segmented=True)
-    took = _core.bundle_seconds(between, exchange, waits, parameters, read_profile(), steps)
-    return BundledPlan(
-        network, between, exchange, planned, waits, certificate, took, radix, plan_seconds, verify_seconds
-    )

@@ -10,7 +10,7 @@ import click
 from hocket.cli._shared.options import loud
 from hocket.cli._shared.plan_output import PREDICTED, dump_lines
 from hocket.cli._shared.sizes import size_text
-from hocket.cli._shared.usage import Decorator, Whole
+from hocket.cli._shared.usage import Decorator
 from hocket.cli._shared.work import with_spinner, write_atomically
 from hocket.demand.collectives import EQUAL, IRREGULAR
 from hocket.errors import PlanError, UsageError
@@ -30,22 +30,14 @@ _STEPS = 20_000_000  # of each simulation
 
 def bundles_options(command: Any) -> Any:
     """Add the options of ``plan`` and ``simulate`` for two-level exchanges."""
-    radix: Decorator = click.option(
-        "--radix", type=Whole(2), metavar="R",
-        help="Of combined bundles: hosts pass them on by the digits of the distance to this base. [predicted]",
-    )  # fmt: skip
     bundles: Decorator = click.option(
-        "--bundles", type=click.Choice(bundling.KINDS),
-        help="One message between two hosts for all their ranks: direct, combined (hosts pass them on, for few "
-        "bytes), or auto, whichever is predicted to be faster.",
-    )  # fmt: skip
-    return bundles(radix(command))
+        "--bundles", is_flag=True, help="One message between two hosts for all their ranks."
+    )
+    return bundles(command)
 
 
-def check_bundles(bundles: str | None, radix: int | None, rank: int | None = None) -> None:
-    if radix is not None and bundles != bundling.COMBINED:
-        raise UsageError("--radix is of combined bundles", remedy="say --bundles combined, or leave --radix")
-    if bundles is not None and rank is not None:
+def check_bundles(bundles: bool, rank: int | None = None) -> None:
+    if bundles and rank is not None:
         raise UsageError("--rank shows what one rank sends, and leaders carry bundles for others",
                          remedy="leave --rank or --bundles")  # fmt: skip
 
@@ -54,8 +46,6 @@ def plan_bundles(
     known: KnownNetwork,
     demand: _core.Demand,
     calibration: str | None,
-    bundles: str,
-    radix: int | None,
     scheduler: str,
     window: int | None,
     quiet: bool,
@@ -66,9 +56,7 @@ def plan_bundles(
     costs = costs_of(known.network, calibration, known.description)
     planned = with_spinner(
         f"planning bundles of {len(known.network.hosts)} hosts",
-        lambda: bundling.plan_bundles(
-            known.network, demand, costs, kind=bundles, radix=radix, scheduler=scheduler, window=window
-        ),
+        lambda: bundling.plan_bundles(known.network, demand, costs, scheduler=scheduler, window=window),
         quiet,
     )
     return planned, costs
@@ -122,11 +110,8 @@ def finish_bundles(
 
 
 def write_plan(planned: bundling.BundledPlan, name: str, output: str, refused: bool) -> None:
-    """Write the plan of one rank a host, which runs follow when they aggregate messages. Raises UsageError if
-    they cannot."""
-    if planned.planned is None:
-        raise UsageError("runs do not pass on bundles of other hosts, so this has no plan file",
-                         remedy="write the plan with --bundles direct")  # fmt: skip
+    """Write the plan of one rank a host, which runs follow when they aggregate messages. Raises UsageError for
+    irregular exchanges."""
     if name == IRREGULAR:
         raise UsageError("a plan file of bundles does not say what each rank sends", remedy="leave -o")
     if not refused:
@@ -146,7 +131,7 @@ def describe(
     verdict = "verified" if planned.certificate.ok else "REFUSED by the verifier"
     lines = [
         f"{name} of {planned.network.ranks} ranks on {found['hosts']} hosts, {size_text(exchange.demand)}, bundled: "
-        f"{found['messages']} messages instead of {found['direct_messages']}, {planned.kind}, by '{planned.scheduler}'",
+        f"{found['messages']} messages instead of {found['direct_messages']}, by '{found['scheduler']}'",
         f"phases      {found['phases']}, window {planned.waits.window}, {len(planned.waits)} waits",
         memory_line(planned.time, exchange),
     ]
@@ -190,7 +175,7 @@ def check_bundled(plan: _core.Plan, network: _core.Network, where: str) -> None:
                          remedy="say how many there are: --ranks-per-host")  # fmt: skip
     if max(plan.build_network().ranks_per_node) > 1:
         raise PlanError(f"{where}: bundles follow plans of one rank a host, and this one has more",
-                        remedy="plan with --bundles direct, or leave --bundled")  # fmt: skip
+                        remedy="plan with --bundles, or leave --bundled")  # fmt: skip
 
 
 def exchange_of(plan: _core.Plan, network: _core.Network) -> _core.BundledExchange:
