@@ -40,7 +40,7 @@ def by_run(network: _core.Network, pattern: str, window: int | None = None) -> T
 
 def by_python(network: _core.Network, pattern: str) -> Taken:
     plan = hocket.plan(hocket.Network._of_core(network, "drawn"), pattern, bytes=_core.REFERENCE_BYTES)
-    return taken(plan.scheduler, plan._schedule)
+    return taken(plan.scheduler, plan._exchange.schedule)
 
 
 def check(network: _core.Network) -> None:

@@ -167,12 +167,13 @@ def _environment(
     from hocket.launch.runtime import find_sort
     from hocket.network.chosen import job_hosts
 
-    find_sort(mpi.mpicc)
     if source is None:
+        find_sort(mpi.mpicc)
         return {}
     known = load_network(source, defaults, hosts=job_hosts(os.environ, hostfile))
     options = options.completed(os.environ)
     check_places(known.network, source, ranks, options.placement)
+    find_sort(mpi.mpicc)
     environment = scheduled_environment(mpi.mpicc, known, options, ranks=ranks)
     if line := loud(known):
         click.echo(line, err=True)

@@ -14,7 +14,7 @@ import pytest
 from hocket import _core
 from hocket.costs.model import SEGMENT, costs_for
 from hocket.network import read_network
-from hocket.planning.candidates import Exchange, forecast
+from hocket.planning.candidates import forecast
 from hocket.planning.plan import plan_collective
 
 Launch = Callable[..., subprocess.CompletedProcess[str]]
@@ -97,10 +97,7 @@ def test_every_network_and_size_lists_what_the_runtimes_list_offers() -> None:
         size = lot.choice([64, 4096, SEGMENT, SEGMENT + 1, 1 << 18])
         pattern = lot.choice(["all-to-all", "all-gather", "all-reduce", "reduce-scatter"])
         planned = plan_collective(pattern, network, size)
-        found = forecast(
-            Exchange(planned.network, planned.demand, planned.schedule, planned.waits),
-            costs_for(network, None, ""),
-        )
+        found = forecast(planned, costs_for(network, None, ""))
         offered = _core.choose.offered(
             planned.demand.bytes, network.ranks, _core.run_window(planned.demand), SEGMENT
         )
