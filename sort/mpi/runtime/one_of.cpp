@@ -13,6 +13,6 @@ bool any_active() { return hocket_beside_any_active(); }
 bool move_active() { return hocket_beside_move_active(); }
 void post_remaining() { hocket_beside_post_remaining(); }
 
-int report(ApiError error) { return hocket_beside_keep_error(error.code, error.text.c_str()); }
+int report(const ApiError& error) { return hocket_beside_keep_error(error.code, error.text.c_str()); }
 
 }  // namespace hocket::runtime
