@@ -23,7 +23,7 @@ struct ApiError {
 [[nodiscard]] std::string what_mpi_says(int code);
 
 /// Keeps the error for hocket_error_string(); returns its code.
-int report(ApiError error);
+int report(const ApiError& error);
 /// The exception that is being handled; an InputError becomes an error of this code.
 [[nodiscard]] ApiError current_error(int code_of_input_error);
 

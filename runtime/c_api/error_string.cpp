@@ -9,8 +9,8 @@ thread_local ApiError last{HOCKET_SUCCESS, {}};
 
 }  // namespace
 
-int report(ApiError error) {
-  last = std::move(error);
+int report(const ApiError& error) {
+  last = error;
   return last.code;
 }
 
