@@ -31,7 +31,7 @@ NATIVE := $(shell find core bindings runtime sort cmake -type f 2>/dev/null; fin
 CXX_FILES := $(shell find core bindings runtime sort papers examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench papers examples cmake)
 
-.PHONY: help setup demo test test-slow wheel test-wheel papers lint clang-tidy format sanitize sanitize-runtime tsan bench clean clients
+.PHONY: help setup demo check test test-slow wheel test-wheel papers lint clang-tidy format sanitize sanitize-runtime tsan bench clean clients
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -86,6 +86,11 @@ PYTEST = @$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup; \
 	  $(PYTHON_OF_VENV) -m pytest -n $(TEST_JOBS) --dist worksteal
 test: setup ## the tests; PYTEST_ARGS=... adds options, TEST_JOBS=N runs N at once
 	$(PYTEST) -m "not slow" $(PYTEST_ARGS)
+
+# Where only sources have changed, pip has nothing to do: not by way of `setup`.
+check: ## the tests of what differs from origin/main, in a minute; CHECK_SECONDS=0: all of them
+	@test -e $(STAMP) || $(MAKE) --no-print-directory setup
+	@PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) cmake/check_changed.py
 
 test-slow: setup ## larger cases of what `make test` checks, before a release (some minutes)
 	$(PYTEST) -m slow $(PYTEST_ARGS)
