@@ -1,5 +1,3 @@
-#include <utility>
-
 #include "runtime/c_api/api.hpp"
 
 namespace hocket::runtime {

@@ -16,7 +16,7 @@ from hocket.errors import HocketError, MissingToolError
 from hocket.system.signals import held_back
 from hocket.system.terminal import console
 
-_SECONDS = 300  # of one command
+_SECONDS = 900  # of one command: sanitizers, on a busy machine
 _PAUSE_SECONDS = 0.01
 _FULL = ("No space left on device", "Disk quota exceeded", "File too large")
 
