@@ -118,7 +118,7 @@ lint: $(LINT_STAMP) ## ruff, mypy, clang-format, codespell, clang-tidy; every so
 	$(BIN)/ruff format --check $(PY_DIRS)
 	$(BIN)/mypy
 	@echo "clang-format of $(words $(CXX_FILES)) files"; $(BIN)/clang-format --dry-run -Werror $(CXX_FILES)
-	$(BIN)/codespell $(PY_DIRS) core bindings runtime sort docs examples Makefile README.md
+	$(BIN)/codespell $(PY_DIRS) core bindings runtime sort docs examples Makefile $(wildcard *.md)
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) cmake/check_sources.py syntax mpicc $(CHECKED)
 	@$(MAKE) --no-print-directory clang-tidy
 

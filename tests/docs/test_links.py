@@ -1,7 +1,4 @@
-"""Every link of the documentation leads to a file, and to a heading of it where it names one.
-
-The changelog is history: its links lead to pages as they were.
-"""
+"""Every link of the documentation leads to a file, and to a heading of it where it names one."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     path
     for pattern in (
-        "README.md",
+        "*.md",
         "*/README.md",
         "docs/**/*.md",
         "bench/**/*.md",
