@@ -12,12 +12,12 @@
 
 namespace hocket::gossip {
 
-enum class Algorithm : std::uint8_t { high_dim, cubgos, stride, black_white };
+enum class Method : std::uint8_t { high_dim, cubgos, stride, black_white };
 
 /// An algorithm with all of its parameters. On a ring, high_dim is one phase with a plan for rings.
 struct GossipPlan {
   std::string name;  ///< "approach 1", "CircGos", "approach 2..21", "HighDimGos'", "CubGos'", "StrideGos" …
-  Algorithm algorithm = Algorithm::high_dim;
+  Method method = Method::high_dim;
   bool coloured = false;
   std::vector<std::vector<RingPlan>> phases;  ///< high_dim: per phase one plan, or one for every axis
   std::uint32_t spacing = 1;                  ///< cubgos: between the first bridgeheads

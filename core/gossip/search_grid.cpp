@@ -149,7 +149,7 @@ class GridSearch {
     GossipPlan found;
     found.name = d_ == 2 ? "TorGos" : "CubGos";
     if (coloured) found.name += '\'';
-    found.algorithm = Algorithm::cubgos;
+    found.method = Method::cubgos;
     found.coloured = coloured;
     for (std::uint32_t spacing = 1; spacing <= common; ++spacing) {
       if (common % spacing != 0) continue;
@@ -182,14 +182,14 @@ class GridSearch {
       return;
     GossipPlan found;
     found.name = "approach 11 black/white";
-    found.algorithm = Algorithm::black_white;
+    found.method = Method::black_white;
     add(std::move(found), black_white_cost(grid_.sides[0], grid_.sides[1]));
   }
 
   void stride() {
     GossipPlan found;
     found.name = "StrideGos";
-    found.algorithm = Algorithm::stride;
+    found.method = Method::stride;
     found.coloured = d_ > 1;
     found.stride = search_stride(grid_.sides, r_, effort_);
     const Cost cost{found.stride.steps.size(), found.stride.volume};
@@ -219,14 +219,14 @@ GossipPlan best_gossip(const Grid& grid, double r, GossipModel model, std::uint6
 }
 
 Steps build_gossip(const Grid& grid, const GossipPlan& plan, Ports ports) {
-  switch (plan.algorithm) {
-    case Algorithm::high_dim:
+  switch (plan.method) {
+    case Method::high_dim:
       return high_dim_gossip(grid, plan.phases, plan.coloured, ports);
-    case Algorithm::cubgos:
+    case Method::cubgos:
       return cubgos(grid, plan.spacing, plan.rounds, plan.coloured);
-    case Algorithm::black_white:
+    case Method::black_white:
       return black_white_gossip(grid);
-    case Algorithm::stride:
+    case Method::stride:
       return build_stride(plan.stride);
   }
   throw InputError("no such gossip algorithm");

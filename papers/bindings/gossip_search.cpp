@@ -142,7 +142,7 @@ void bind_gossip_search(nb::module_& papers) {
           [](GossipPlan* self, const StridePlan& stride) {
             GossipPlan plan;
             plan.name = "StrideGos";
-            plan.algorithm = Algorithm::stride;
+            plan.method = Method::stride;
             plan.stride = stride;
             plan.cost = {stride.steps.size(), stride.volume};
             new (self) GossipPlan(std::move(plan));
