@@ -10,13 +10,13 @@
 void bind_progress(nanobind::module_& m);
 void bind_network(nanobind::module_& m);
 void bind_families(nanobind::module_& m);
-void bind_trunks(nanobind::module_& m);
+void bind_switch_links(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
 void bind_plan(nanobind::module_& m);
 void bind_planning(nanobind::module_& m);
 void bind_token_simulation(nanobind::module_& m);
-void bind_bundle(nanobind::module_& m);
+void bind_two_level(nanobind::module_& m);
 void bind_memory(nanobind::module_& m);
 void bind_element_cuts(nanobind::module_& m);
 void bind_element_routes(nanobind::module_& m);

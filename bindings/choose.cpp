@@ -8,10 +8,10 @@
 #include "bindings.hpp"
 #include "core/choose/candidate.hpp"
 #include "core/choose/chooser.hpp"
-#include "core/choose/evidence.hpp"
 #include "core/choose/exact.hpp"
 #include "core/choose/first_calls.hpp"
 #include "core/choose/forecast.hpp"
+#include "core/choose/kept_timings.hpp"
 #include "core/choose/simulated.hpp"
 #include "core/error.hpp"
 
@@ -21,50 +21,54 @@ using namespace hocket;
 
 namespace {
 
-void bind_evidence(nb::module_& m) {
-  nb::class_<CandidateEvidence>(m, "CandidateEvidence", "One way of carrying a call out, as it was measured.")
+void bind_kept_timings(nb::module_& m) {
+  nb::class_<CandidateTimings>(m, "CandidateTimings", "One way of carrying a call out, as it was measured.")
       .def(
           "__init__",
-          [](CandidateEvidence* self, std::string name, std::uint64_t calls, double seconds, double spread) {
-            new (self) CandidateEvidence{std::move(name), calls, seconds, spread};
+          [](CandidateTimings* self, std::string name, std::uint64_t calls, double seconds, double spread) {
+            new (self) CandidateTimings{std::move(name), calls, seconds, spread};
           },
           "name"_a, "calls"_a = 0, "seconds"_a = 0, "spread"_a = 0)
-      .def_ro("name", &CandidateEvidence::name)
-      .def_ro("calls", &CandidateEvidence::calls)
-      .def_ro("seconds", &CandidateEvidence::seconds, "of a typical call")
-      .def_ro("spread", &CandidateEvidence::spread, "standard deviation of its logarithm")
-      .def("__eq__", [](const CandidateEvidence& a, const CandidateEvidence& b) { return a == b; })
-      .def("__hash__", [](const CandidateEvidence& a) { return std::hash<std::string>{}(a.name); });
-  nb::class_<Evidence>(m, "Evidence", "What was learned under one key.")
+      .def_ro("name", &CandidateTimings::name)
+      .def_ro("calls", &CandidateTimings::calls)
+      .def_ro("seconds", &CandidateTimings::seconds, "of a typical call")
+      .def_ro("spread", &CandidateTimings::spread, "standard deviation of its logarithm")
+      .def("__eq__", [](const CandidateTimings& a, const CandidateTimings& b) { return a == b; })
+      .def("__hash__", [](const CandidateTimings& a) { return std::hash<std::string>{}(a.name); });
+  nb::class_<KeptTimings>(m, "KeptTimings", "What was learned under one key.")
       .def(
           "__init__",
-          [](Evidence* self, std::string place, std::string call, std::uint32_t size_class, std::string layout,
-             std::string winner, std::vector<CandidateEvidence> candidates, std::uint32_t ranks, std::uint32_t hosts,
+          [](KeptTimings* self, std::string place, std::string call, std::uint32_t size_class, std::string layout,
+             std::string winner, std::vector<CandidateTimings> candidates, std::uint32_t ranks, std::uint32_t hosts,
              std::string mpi) {
             new (self)
-                Evidence{std::move(place),      std::move(call), size_class, std::move(layout), std::move(winner),
-                         std::move(candidates), ranks,           hosts,      std::move(mpi)};
+                KeptTimings{std::move(place),      std::move(call), size_class, std::move(layout), std::move(winner),
+                            std::move(candidates), ranks,           hosts,      std::move(mpi)};
           },
           "place"_a, "call"_a, "size_class"_a, "layout"_a, "winner"_a, "candidates"_a, "ranks"_a = 0, "hosts"_a = 0,
           "mpi"_a = "unknown")
-      .def_ro("place", &Evidence::place)
-      .def_ro("call", &Evidence::call)
-      .def_ro("size_class", &Evidence::size_class)
-      .def_ro("layout", &Evidence::layout)
-      .def_ro("winner", &Evidence::winner)
-      .def_ro("candidates", &Evidence::candidates)
-      .def_ro("ranks", &Evidence::ranks, "0: not told")
-      .def_ro("hosts", &Evidence::hosts, "0: not told")
-      .def_ro("mpi", &Evidence::mpi)
-      .def("__eq__", [](const Evidence& a, const Evidence& b) { return a == b; })
-      .def("__hash__", [](const Evidence& a) { return std::hash<std::string>{}(a.place + a.call); });
+      .def_ro("place", &KeptTimings::place)
+      .def_ro("call", &KeptTimings::call)
+      .def_ro("size_class", &KeptTimings::size_class)
+      .def_ro("layout", &KeptTimings::layout)
+      .def_ro("winner", &KeptTimings::winner)
+      .def_ro("candidates", &KeptTimings::candidates)
+      .def_ro("ranks", &KeptTimings::ranks, "0: not told")
+      .def_ro("hosts", &KeptTimings::hosts, "0: not told")
+      .def_ro("mpi", &KeptTimings::mpi)
+      .def("__eq__", [](const KeptTimings& a, const KeptTimings& b) { return a == b; })
+      .def("__hash__", [](const KeptTimings& a) { return std::hash<std::string>{}(a.place + a.call); });
   m.def("size_class", &size_class, "bytes"_a, "Half an octave.");
   m.def("least_bytes", &least_bytes, "size_class"_a);
-  m.def("evidence_text", [](const std::vector<Evidence>& evidence) { return evidence_text(evidence); }, "evidence"_a);
-  m.def("parse_evidence", &parse_evidence, "text"_a);
+  m.def(
+      "kept_timings_text", [](const std::vector<KeptTimings>& timings) { return kept_timings_text(timings); },
+      "timings"_a);
+  m.def("parse_kept_timings", &parse_kept_timings, "text"_a);
   m.def(
       "merge",
-      [](const std::vector<Evidence>& kept, const std::vector<Evidence>& learned) { return merge(kept, learned); },
+      [](const std::vector<KeptTimings>& kept, const std::vector<KeptTimings>& learned) {
+        return merge(kept, learned);
+      },
       "kept"_a, "learned"_a);
 }
 
@@ -107,16 +111,16 @@ void bind_candidates(nb::module_& m) {
       .def_ro("window", &Candidate::window, "messages of a rank that may be unacknowledged; 0: the library's own call")
       .def_ro("free", &Candidate::free, "nobody waits for a turn")
       .def_ro("large", &Candidate::large, "segments of large_segment bytes")
-      .def_ro("bundled", &Candidate::bundled, "one message between two hosts")
-      .def_ro("all_lead", &Candidate::all_lead, "every rank of a host carries some of its bundles");
+      .def_ro("two_level", &Candidate::two_level, "one message between two hosts")
+      .def_ro("all_lead", &Candidate::all_lead, "every rank of a host carries some of its aggregates");
   m.attr("large_segment") = large_segment;
 }
 
 }  // namespace
 
 void bind_choose(nb::module_& parent) {
-  nb::module_ m = parent.def_submodule("choose", "Which way of carrying out a call is used, by evidence.");
-  bind_evidence(m);
+  nb::module_ m = parent.def_submodule("choose", "Which way of carrying out a call is used, by timings.");
+  bind_kept_timings(m);
   bind_chooser(m);
   bind_candidates(m);
   m.def("setup_seconds", &setup_seconds, "ranks"_a, "agreement"_a);
@@ -131,7 +135,8 @@ void bind_choose(nb::module_& parent) {
         return found;
       },
       "bytes"_a, "ranks"_a, "usual_window"_a, "segment"_a,
-      "The candidates of a call whose messages have segments as usual, in the table's order; bundles need hosts with "
+      "The candidates of a call whose messages have segments as usual, in the table's order; aggregates need hosts "
+      "with "
       "several ranks.");
   m.def("costs_of_steps", &costs_of_steps, "network"_a, "step_seconds"_a, "overhead"_a);
   m.def("simulated_seconds", &simulated_seconds, "network"_a, "schedule"_a, "candidate"_a, "costs"_a,

@@ -46,17 +46,17 @@ void bind_model(nb::module_& m) {
       .def_ro("eager", &CostProfile::eager, "longer messages wait for their receiver")
       .def_ro("wire", &CostProfile::wire, "bytes on the wire for each of a message")
       .def_prop_ro("hosts", [](const CostProfile& one) { return one.contention.host; })
-      .def_prop_ro("trunks", [](const CostProfile& one) { return one.contention.trunk; });
+      .def_prop_ro("switch_links", [](const CostProfile& one) { return one.contention.switch_link; });
   m.def("cost_profiles", [] { return std::vector<CostProfile>(cost_profiles().begin(), cost_profiles().end()); });
   m.def("profile_of", &profile_of, "network"_a, "The profile nearest to the rate and latency of hosts.");
   nb::class_<ModelParameters>(m, "ModelParameters", "Fitting; the defaults are an ideal machine.")
       .def(
           "__init__",
-          [](ModelParameters* self, double startup, double token, double barrier, double overhead,
+          [](ModelParameters* self, double alpha, double token, double barrier, double overhead,
              std::uint64_t early_release, double memory_rate, bool latency_weighted, double receive,
              std::uint64_t eager, double token_work, std::vector<double> latencies, SharedRate host_shared,
-             SharedRate trunk_shared) {
-            new (self) ModelParameters{.startup = startup,
+             SharedRate switch_link_shared) {
+            new (self) ModelParameters{.alpha = alpha,
                                        .receive = receive,
                                        .eager = eager,
                                        .token = token,
@@ -67,21 +67,21 @@ void bind_model(nb::module_& m) {
                                        .memory_rate = memory_rate,
                                        .latency_weighted = latency_weighted,
                                        .latencies = std::move(latencies),
-                                       .contention = {host_shared, trunk_shared}};
+                                       .contention = {host_shared, switch_link_shared}};
           },
-          "startup"_a = 0.0, "token"_a = 0.0, "barrier"_a = 0.0, "overhead"_a = 1.0, "early_release"_a = 0,
+          "alpha"_a = 0.0, "token"_a = 0.0, "barrier"_a = 0.0, "overhead"_a = 1.0, "early_release"_a = 0,
           "memory_rate"_a = std::numeric_limits<double>::infinity(), "latency_weighted"_a = false, "receive"_a = 0.0,
           "eager"_a = ~std::uint64_t{0}, "token_work"_a = 0.0, "latencies"_a = std::vector<double>{},
-          "host_shared"_a = SharedRate{1, 1, 1, 1}, "trunk_shared"_a = SharedRate{1, 1, 1, 1})
-      .def_rw("startup", &ModelParameters::startup, "seconds the sender spends on each message")
+          "host_shared"_a = SharedRate{1, 1, 1, 1}, "switch_link_shared"_a = SharedRate{1, 1, 1, 1})
+      .def_rw("alpha", &ModelParameters::alpha, "seconds the sender spends on each message")
       .def_rw("receive", &ModelParameters::receive, "seconds the receiver spends on each message")
       .def_rw("eager", &ModelParameters::eager, "bytes up to which sends are over at once, under steps")
       .def_rw("token_work", &ModelParameters::token_work, "seconds both ends spend on a token")
       .def_rw("latencies", &ModelParameters::latencies,
               "seconds by the channels of a route: none, one, and so on; empty: the network's")
       .def_prop_ro(
-          "contention", [](const ModelParameters& p) { return std::pair(p.contention.host, p.contention.trunk); },
-          "the part of a channel's rate that 1, 2, 4, 8 flows carry together: of hosts, of trunks")
+          "contention", [](const ModelParameters& p) { return std::pair(p.contention.host, p.contention.switch_link); },
+          "the part of a channel's rate that 1, 2, 4, 8 flows carry together: of hosts, of inter-switch links")
       .def_rw("token", &ModelParameters::token, "seconds for a token, on top of the latency of its route")
       .def_rw("barrier", &ModelParameters::barrier, "seconds between two phases")
       .def_rw("overhead", &ModelParameters::overhead, "bytes on the wire per byte of payload")

@@ -49,7 +49,7 @@ NB_MODULE(_core, m) {
   bind_progress(m);
   bind_network(m);
   bind_families(m);
-  bind_trunks(m);
+  bind_switch_links(m);
   bind_schedule(m);
   bind_model(m);
   bind_plan(m);
@@ -61,6 +61,6 @@ NB_MODULE(_core, m) {
   bind_elements(m);
   bind_element_moves(m);
   bind_choose(m);
-  bind_bundle(m);
+  bind_two_level(m);
   bind_environment(m);
 }

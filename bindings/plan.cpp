@@ -74,7 +74,7 @@ nb::bytes row_csv(const RankProgram& row, Rank rank, std::uint64_t bytes, std::u
 
 void bind_plan(nb::module_& m) {
   nb::class_<PlanHeader>(m, "PlanHeader")
-      .def_ro("scheduler", &PlanHeader::scheduler)
+      .def_ro("algorithm", &PlanHeader::algorithm)
       .def_ro("demand", &PlanHeader::demand)
       .def_ro("phases", &PlanHeader::phases)
       .def_ro("transfers", &PlanHeader::transfers)
@@ -131,18 +131,18 @@ void bind_plan(nb::module_& m) {
       .def("__eq__", [](const RankProgram& p, const RankProgram& q) { return p == q; });
 
   nb::class_<Rows>(m, "Rows", "An all-to-all in closed form: any rank's row without the rest of the schedule.")
-      .def(nb::init<const Network&, const Demand&, const std::string&>(), "network"_a, "demand"_a, "scheduler"_a = "",
+      .def(nb::init<const Network&, const Demand&, const std::string&>(), "network"_a, "demand"_a, "algorithm"_a = "",
            nb::keep_alive<1, 2>(), nb::call_guard<nb::gil_scoped_release>(),
-           "Raises InputError where there is none; that of `scheduler`, where it has one, however far from the bound.")
+           "Raises InputError where there is none; that of `algorithm`, where it has one, however far from the bound.")
       .def_prop_ro("phases", [](const Rows& r) { return r.found.form->phases(); })
-      .def_prop_ro("scheduler", [](const Rows& r) { return r.found.scheduler; })
+      .def_prop_ro("algorithm", [](const Rows& r) { return r.found.algorithm; })
       .def("phase", &Rows::phase, "src"_a, "dst"_a, "the phase of a message")
       .def(
           "predict",
-          [](const Rows& r, const Demand& demand, double startup) {
-            return predict(r.network, demand, *r.found.form, startup);
+          [](const Rows& r, const Demand& demand, double alpha) {
+            return predict(r.network, demand, *r.found.form, alpha);
           },
-          "demand"_a, "startup"_a = 0.0, nb::call_guard<nb::gil_scoped_release>(),
+          "demand"_a, "alpha"_a = 0.0, nb::call_guard<nb::gil_scoped_release>(),
           "The time of the whole, as PlannedExchange.predict() has it.")
       .def(
           "row", [](const Rows& r, Rank rank) { return rank_program(r.network, *r.found.form, rank); }, "rank"_a,
@@ -157,7 +157,7 @@ void bind_plan(nb::module_& m) {
       .def(nb::init<const Network&, const Demand&>(), "network"_a, "demand"_a, nb::keep_alive<1, 2>(),
            nb::call_guard<nb::gil_scoped_release>(), "Raises InputError where there is none.")
       .def_prop_ro("phases", [](const Ring& r) { return r.found.rows->phases(); })
-      .def_prop_ro("scheduler", [](const Ring& r) { return r.found.scheduler; })
+      .def_prop_ro("algorithm", [](const Ring& r) { return r.found.algorithm; })
       .def(
           "row", [](const Ring& r, Rank rank, std::uint32_t window) { return r.found.rows->row(rank, window); },
           "rank"_a, "window"_a = limits::gather_window, nb::call_guard<nb::gil_scoped_release>(),
@@ -206,12 +206,12 @@ void bind_plan(nb::module_& m) {
       .def(
           "__init__",
           [](Plan* self, const Network& network, const Schedule& schedule, const Waits& waits, const Demand& demand,
-             const std::string& scheduler, std::uint64_t bound_phases, double bound_seconds, double predicted_seconds) {
-            PlanHeader header{scheduler,     demand,       schedule.phases(), schedule.size(),  waits.window,
+             const std::string& algorithm, std::uint64_t bound_phases, double bound_seconds, double predicted_seconds) {
+            PlanHeader header{algorithm,     demand,       schedule.phases(), schedule.size(),  waits.window,
                               waits.derived, bound_phases, bound_seconds,     predicted_seconds};
             new (self) Plan{std::move(header), network.spec(), schedule, waits};
           },
-          "network"_a, "schedule"_a, "waits"_a, "demand"_a, "scheduler"_a, "bound_phases"_a, "bound_seconds"_a,
+          "network"_a, "schedule"_a, "waits"_a, "demand"_a, "algorithm"_a, "bound_phases"_a, "bound_seconds"_a,
           "predicted_seconds"_a)
       .def_ro("header", &Plan::header)
       .def_ro("schedule", &Plan::schedule)

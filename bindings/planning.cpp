@@ -27,40 +27,40 @@ void bind_planning(nb::module_& m) {
   nb::class_<Prediction>(m, "Prediction")
       .def_ro("seconds", &Prediction::seconds)
       .def_prop_ro("kind", [](const Prediction& p) { return to_string(p.kind); }, "simulated, by phases or by load");
-  m.def("seconds_by_phases", &seconds_by_phases, "network"_a, "phases"_a, "bytes"_a, "startups"_a = 0.0,
+  m.def("seconds_by_phases", &seconds_by_phases, "network"_a, "phases"_a, "bytes"_a, "alphas"_a = 0.0,
         "tokens"_a = true, "Seconds of phases one after the other in which no message shares a channel.");
 
   nb::class_<PlannedExchange>(m, "PlannedExchange", "The schedule that serves a demand on a network, and its waits.")
       .def_prop_ro(
-          "scheduler", [](const PlannedExchange& p) -> const Scheduler& { return *p.chosen.scheduler; },
+          "algorithm", [](const PlannedExchange& p) -> const Algorithm& { return *p.chosen.algorithm; },
           nb::rv_policy::reference)
       .def_prop_ro("schedule", [](const PlannedExchange& p) -> const Schedule& { return p.chosen.schedule; })
       .def_ro("waits", &PlannedExchange::waits)
       .def_prop_ro("bounds", [](const PlannedExchange& p) -> const Bounds& { return p.chosen.bounds; })
       .def_prop_ro(
           "bound_phases", [](const PlannedExchange& p) { return p.chosen.bound_phases; },
-          "no schedule of the scheduler's port model has fewer")
+          "no schedule of the algorithm's port model has fewer")
       .def_prop_ro(
           "bound_seconds", [](const PlannedExchange& p) { return p.chosen.bound_seconds; },
-          "no schedule takes less time, startups counted")
+          "no schedule takes less time, per-message costs counted")
       .def(
           "predict",
-          [](const PlannedExchange& p, const Network& network, const Demand& demand, double startup,
-             std::uint64_t most_steps) { return predict(network, demand, p, startup, most_steps); },
-          "network"_a, "demand"_a, "startup"_a, "most_steps"_a, nb::call_guard<nb::gil_scoped_release>(),
+          [](const PlannedExchange& p, const Network& network, const Demand& demand, double alpha,
+             std::uint64_t most_steps) { return predict(network, demand, p, alpha, most_steps); },
+          "network"_a, "demand"_a, "alpha"_a, "most_steps"_a, nb::call_guard<nb::gil_scoped_release>(),
           "Its time under pair-wise tokens, for what it was planned with; an estimate beyond so many simulation "
           "steps.");
   m.def(
       "plan_exchange",
       [](const Network& network, const Demand& demand, std::optional<std::uint32_t> window,
-         const std::string& scheduler, double startup,
-         std::uint64_t seed) { return plan_exchange(network, demand, {scheduler, {startup, seed}, window}); },
-      "network"_a, "demand"_a, "window"_a = nb::none(), "scheduler"_a = "", "startup"_a = 0.0, "seed"_a = 1,
+         const std::string& algorithm, double alpha,
+         std::uint64_t seed) { return plan_exchange(network, demand, {algorithm, {alpha, seed}, window}); },
+      "network"_a, "demand"_a, "window"_a = nb::none(), "algorithm"_a = "", "alpha"_a = 0.0, "seed"_a = 1,
       nb::call_guard<nb::gil_scoped_release>(),
-      "The schedule that serves the demand best, or that of the named scheduler; without a window its waits are "
+      "The schedule that serves the demand best, or that of the named algorithm; without a window its waits are "
       "those of a run. Raises InputError.");
   m.def("least_phases", &least_phases, "network"_a, "demand"_a, "bounds"_a, "ports"_a,
         "No schedule of this port model has fewer phases.");
-  m.def("least_seconds", &least_seconds, "network"_a, "demand"_a, "bounds"_a, "startup"_a = 0.0,
-        "No schedule takes less time if a message costs its sender `startup` seconds.");
+  m.def("least_seconds", &least_seconds, "network"_a, "demand"_a, "bounds"_a, "alpha"_a = 0.0,
+        "No schedule takes less time if a message costs its sender `alpha` seconds.");
 }

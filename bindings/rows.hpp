@@ -12,8 +12,8 @@ struct Rows {
   const Network& network;
   FoundForm found;
 
-  Rows(const Network& of, const Demand& demand, const std::string& scheduler)
-      : network(of), found(closed_form_of(network, demand, scheduler)) {
+  Rows(const Network& of, const Demand& demand, const std::string& algorithm)
+      : network(of), found(closed_form_of(network, demand, algorithm)) {
     if (found.form == nullptr) throw InputError("this all-to-all has no closed form: " + std::string(found.why_not));
   }
   [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const {

@@ -173,7 +173,7 @@ void bind_demand(nb::module_& m) {
       .def_prop_ro("by_blocks", &Demand::by_blocks, "a block for every rank: all-gathers and reductions")
       .def_prop_ro(
           "scheduled_as", [](const Demand& d) { return d.reduces() ? gather_of(d) : d; },
-          "the demand that schedulers serve: of a reduction the all-gather of the same blocks")
+          "the demand that algorithms serve: of a reduction the all-gather of the same blocks")
       .def("size", &Demand::size, "origin"_a, "target"_a, "bytes that target must get from origin")
       .def_prop_ro(
           "total_bytes", [](const Demand& d) { return d.matrix.total_bytes(); }, "of an irregular demand")
@@ -195,7 +195,7 @@ void bind_demand(nb::module_& m) {
       .def_prop_ro(
           "window", [](const Collective& c) { return run_window(c.pattern, c.rooted); },
           "messages that a rank may have unacknowledged unless the user says otherwise")
-      .def_prop_ro("usual_startup", &Collective::usual_startup,
+      .def_prop_ro("usual_alpha", &Collective::usual_alpha,
                    "seconds that a message is taken to cost its sender unless the user says otherwise")
       .def_prop_ro(
           "by_matrix", [](const Collective& c) { return c.demand == nullptr; }, "a traffic matrix says who sends what")
@@ -227,13 +227,13 @@ void bind_bounds(nb::module_& m) {
                    "none whose ranks send, and receive, one message at a time")
       .def_ro("bottleneck", &Bounds::bottleneck, "channel");
   m.def("lower_bounds", &lower_bounds, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>());
-  m.def("lockstep_seconds", &lockstep_seconds, "network"_a, "schedule"_a, "startup"_a = 0.0,
+  m.def("lockstep_seconds", &lockstep_seconds, "network"_a, "schedule"_a, "alpha"_a = 0.0,
         nb::call_guard<nb::gil_scoped_release>(),
         "Seconds if each phase begins when the one before is over, without latencies.");
-  m.def(
-      "token_seconds", nb::overload_cast<const Network&, const Schedule&>(&token_seconds), "network"_a, "schedule"_a,
-      nb::call_guard<nb::gil_scoped_release>(),
-      "Seconds if each transfer begins when those before it on its channels are over, without startups and latencies.");
+  m.def("token_seconds", nb::overload_cast<const Network&, const Schedule&>(&token_seconds), "network"_a, "schedule"_a,
+        nb::call_guard<nb::gil_scoped_release>(),
+        "Seconds if each transfer begins when those before it on its channels are over, without per-message costs and "
+        "latencies.");
   m.def(
       "worth_scheduling",
       [](const Network& network, const Demand& demand, std::uint64_t message_bytes, std::uint64_t flows,
@@ -254,7 +254,7 @@ void bind_bounds(nb::module_& m) {
         return algorithms::propose(demand.matrix, seed);
       },
       "demand"_a, "seed"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
-      "What the scheduler 'proposals' does, with its rounds; of any number of ranks.");
+      "What the algorithm 'proposals' does, with its rounds; of any number of ranks.");
   m.def("balance_routes", &balance_routes, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>(),
         "The network with other ties (torus) or next hops (graph) where those even the loads, else as it is.");
 }
@@ -338,33 +338,33 @@ void bind_verifier(nb::module_& m) {
       "Adds what it finds to the certificate.");
 }
 
-void bind_schedulers(nb::module_& m) {
-  nb::class_<Scheduler>(m, "Scheduler")
-      .def_ro("name", &Scheduler::name)
-      .def_ro("summary", &Scheduler::summary)
-      .def_ro("source", &Scheduler::source)
-      .def_ro("contention_free", &Scheduler::contention_free)
-      .def_ro("guarantee", &Scheduler::guarantee, "what its schedules are proven to reach; may be empty")
-      .def_prop_ro("pattern", [](const Scheduler& s) { return to_string(s.pattern); })
-      .def_ro("ports", &Scheduler::ports, "the port model that its schedules keep")
+void bind_algorithms(nb::module_& m) {
+  nb::class_<Algorithm>(m, "Algorithm")
+      .def_ro("name", &Algorithm::name)
+      .def_ro("summary", &Algorithm::summary)
+      .def_ro("source", &Algorithm::source)
+      .def_ro("contention_free", &Algorithm::contention_free)
+      .def_ro("guarantee", &Algorithm::guarantee, "what its schedules are proven to reach; may be empty")
+      .def_prop_ro("pattern", [](const Algorithm& s) { return to_string(s.pattern); })
+      .def_ro("ports", &Algorithm::ports, "the port model that its schedules keep")
       .def(
-          "why_not", [](const Scheduler& s, const Network& n, const Demand& d) { return s.why_not(n, d); }, "network"_a,
+          "why_not", [](const Algorithm& s, const Network& n, const Demand& d) { return s.why_not(n, d); }, "network"_a,
           "demand"_a, "empty if it serves them, else the reason")
       .def(
           "make",
-          [](const Scheduler& s, const Network& n, const Demand& d, double startup, std::uint64_t seed) {
+          [](const Algorithm& s, const Network& n, const Demand& d, double alpha, std::uint64_t seed) {
             if (const auto reason = s.why_not(n, d); !reason.empty())
-              throw InputError("scheduler '" + std::string(s.name) + "' cannot serve this: " + std::string(reason));
-            return s.make(n, d, {startup, seed});
+              throw InputError("algorithm '" + std::string(s.name) + "' cannot serve this: " + std::string(reason));
+            return s.make(n, d, {alpha, seed});
           },
-          "network"_a, "demand"_a, "startup"_a = 0.0, "seed"_a = 1, nb::call_guard<nb::gil_scoped_release>());
+          "network"_a, "demand"_a, "alpha"_a = 0.0, "seed"_a = 1, nb::call_guard<nb::gil_scoped_release>());
   m.def(
-      "schedulers", [] { return std::vector<const Scheduler*>(schedulers().begin(), schedulers().end()); },
+      "all_algorithms", [] { return std::vector<const Algorithm*>(all_algorithms().begin(), all_algorithms().end()); },
       nb::rv_policy::reference);
   m.def(
-      "find_scheduler",
-      [](const std::string& name, const std::string& pattern) -> const Scheduler& {
-        return find_scheduler(name, parse_pattern(pattern));
+      "find_algorithm",
+      [](const std::string& name, const std::string& pattern) -> const Algorithm& {
+        return find_algorithm(name, parse_pattern(pattern));
       },
       "name"_a, "pattern"_a = "all-to-all", nb::rv_policy::reference);
 
@@ -405,5 +405,5 @@ void bind_schedule(nb::module_& m) {
   bind_bounds(m);
   bind_waits(m);
   bind_verifier(m);
-  bind_schedulers(m);
+  bind_algorithms(m);
 }

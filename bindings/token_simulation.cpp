@@ -64,13 +64,13 @@ void bind_token_simulation(nb::module_& m) {
   nb::class_<FormSimulation>(m, "FormSimulation", "An all-to-all by tokens in closed form, simulated phase by phase.")
       .def(
           "__init__",
-          [](FormSimulation* self, const bindings::Rows& rows, double bytes, std::uint32_t window, double startup,
+          [](FormSimulation* self, const bindings::Rows& rows, double bytes, std::uint32_t window, double alpha,
              double token, std::optional<double> latency, std::vector<Away> runs) {
             if (runs.empty()) runs.emplace_back();
-            new (self) FormSimulation(rows.network, *rows.found.form, {bytes, window, startup, token, latency},
-                                      std::move(runs));
+            new (self)
+                FormSimulation(rows.network, *rows.found.form, {bytes, window, alpha, token, latency}, std::move(runs));
           },
-          "rows"_a, "bytes"_a, "window"_a = 1, "startup"_a = 0.0, "token"_a = 0.0, "latency"_a = nb::none(),
+          "rows"_a, "bytes"_a, "window"_a = 1, "alpha"_a = 0.0, "token"_a = 0.0, "latency"_a = nb::none(),
           "runs"_a = std::vector<Away>{}, nb::keep_alive<1, 2>(),
           "`latency`: seconds of every route between hosts; None: the network's. `runs`: in which ranks are away, at "
           "once; none: one in which nobody is. Raises InputError.")

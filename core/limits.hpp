@@ -52,7 +52,7 @@ inline constexpr std::uint64_t most_simulation_steps = 100'000'000;
 inline constexpr std::uint32_t window = 1, gather_window = 2;
 
 /// Seconds that a message of a pipeline costs its sender in a run: MPI over TCP, on the slow side.
-inline constexpr double run_startup = 5e-5;
+inline constexpr double run_alpha = 5e-5;
 
 /// True if a closed form has few enough phases, compared with their bound, to look for nothing else.
 [[nodiscard]] constexpr bool is_near(std::uint32_t ranks, std::uint64_t phases, std::uint64_t bound) {

@@ -65,7 +65,7 @@ VALID: Final = {
     "network convert": "{net} -o {new}.toml",
     "network discover": "--lldp {lldp} -o {new}.toml --rate 1Gbit",
     "verify": "{plan} --network star:4",
-    "simulate": "{plan} --network star:4 --flow token --startup 1us --token-cost 1us --overhead 1.06",
+    "simulate": "{plan} --network star:4 --flow token --alpha 1us --token-cost 1us --overhead 1.06",
     "report": "{plan} {net} {table} -o {new}.html --title title",
     "export": "{plan} --to goal -o {new}",
     "run": "-n 2 --network star:4 --plan {plan} --placement order --flow token {program}",
@@ -82,14 +82,14 @@ VALID: Final = {
     "tune show": "",
     "tune clear": "--place 0123",
     "tune export": "--to openmpi -o {new}",
-    "schedulers": "tree",
+    "algorithms": "tree",
     "help": "plan",
     "completion": "bash",
     **{
-        f"plan {name}": "--network {net} --bytes 64KiB -o {new}.hkt --scheduler auto --dump {new}.csv"
+        f"plan {name}": "--network {net} --bytes 64KiB -o {new}.hkt --algorithm auto --dump {new}.csv"
         for name in _COLLECTIVES
     },
-    "plan irregular": "--network star:3 --demand {traffic} --startup 1us -o {new}.hkt --seed 3",
+    "plan irregular": "--network star:3 --demand {traffic} --alpha 1us -o {new}.hkt --seed 3",
     **{
         f"generate {name}": "--network {net} -o {new}.c --function-name MPI_Name --bytes 64KiB"
         for name in _COLLECTIVES

@@ -1,7 +1,7 @@
 """Keys that scripts may rely on: ``hocket plan … --json`` prints at least these."""
 
 CONTRACT = [
-    "scheduler",
+    "algorithm",
     "hosts",
     "ranks",
     "messages",

@@ -11,9 +11,11 @@ from strategies import random_graph, random_tree, unequal
 
 
 def fingerprints() -> dict[str, str]:
-    """One digest per network and scheduler, of schedule, waits and plan."""
+    """One digest per network and algorithm, of schedule, waits and plan."""
     networks = {f"tree {seed}": random_tree(Random(seed), 30).build() for seed in range(6)}
-    networks |= {f"unequal {seed}": random_tree(Random(seed), 20, trunk=unequal).build() for seed in range(6)}
+    networks |= {
+        f"unequal {seed}": random_tree(Random(seed), 20, switch_link=unequal).build() for seed in range(6)
+    }
     networks |= {f"graph {seed}": random_graph(Random(seed), 16).build("graph") for seed in range(4)}
     networks["torus"] = _core.build_grid("torus", [4, 4], 1e9, 1e-6)
     networks["odd torus"] = _core.build_grid("torus", [5, 5], 1e9, 1e-6)  # repair searches long here
@@ -25,13 +27,13 @@ def fingerprints() -> dict[str, str]:
             "all-gather": _core.Demand(network.ranks, 4096, "all-gather", contributions),
             "irregular": random_demand(Random(network.ranks), network.ranks, "sparse"),
         }
-        for scheduler in _core.schedulers():
-            demand = demands[scheduler.pattern]
-            if scheduler.why_not(network, demand):
+        for algorithm in _core.all_algorithms():
+            demand = demands[algorithm.pattern]
+            if algorithm.why_not(network, demand):
                 continue
-            schedule = scheduler.make(network, demand)
+            schedule = algorithm.make(network, demand)
             waits = _core.derive_waits(network, schedule)
-            plan = _core.Plan(network, schedule, waits, demand, scheduler.name, 0, 0.0, 0.0)
+            plan = _core.Plan(network, schedule, waits, demand, algorithm.name, 0, 0.0, 0.0)
             text = repr((schedule.rows(), [waits.of(i) for i in range(len(schedule))])).encode()
-            found[f"{label} {scheduler.name}"] = hashlib.sha256(text + plan.encode()).hexdigest()
+            found[f"{label} {algorithm.name}"] = hashlib.sha256(text + plan.encode()).hexdigest()
     return found

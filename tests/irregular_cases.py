@@ -41,7 +41,7 @@ def random_network(rng: Random, shape: str) -> _core.Network:
         case "tree":
             return random_tree(rng, rng.randint(2, 12)).build()
         case "wide tree":
-            return random_tree(rng, rng.randint(2, 10), ranks=few_ranks, trunk=unequal).build()
+            return random_tree(rng, rng.randint(2, 10), ranks=few_ranks, switch_link=unequal).build()
         case "graph":
             return random_graph(rng, rng.randint(2, 10)).build("graph")
         case "torus" | "mesh":

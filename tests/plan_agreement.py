@@ -35,7 +35,7 @@ from strategies import few_ranks, random_graph, random_tree, unequal
 
 ROUNDING = 1 + 1e-9
 FIGURES = (
-    "scheduler", "phases", "transfers", "waits", "window", "bound_phases", "predicted_seconds", "bound_seconds",
+    "algorithm", "phases", "transfers", "waits", "window", "bound_phases", "predicted_seconds", "bound_seconds",
 )  # fmt: skip
 BOUNDS = (
     ("predicted_seconds", "bound_seconds"),
@@ -69,7 +69,9 @@ FAMILIES: dict[str, Callable[[Random], str]] = {
 }
 DRAWN: dict[str, Callable[[Random], _core.Network]] = {
     "drawn tree": lambda lot: random_tree(lot, lot.randint(1, 12), ranks=few_ranks).build(),
-    "unequal tree": lambda lot: random_tree(lot, lot.randint(2, 12), ranks=few_ranks, trunk=unequal).build(),
+    "unequal tree": lambda lot: random_tree(
+        lot, lot.randint(2, 12), ranks=few_ranks, switch_link=unequal
+    ).build(),
     "graph": lambda lot: random_graph(lot, lot.randint(2, 10)).build("graph"),
 }
 MOST_RANKS = 30
@@ -84,7 +86,7 @@ class Case:
     family: str
     network: str  # a short form or a file
     collective: str
-    scheduler: str
+    algorithm: str
     ports: str
     options: list[str] = field(default_factory=list)  # of the network, for every command
     more: list[str] = field(default_factory=list)  # of the plan
@@ -136,18 +138,18 @@ def draw(seed: int, folder: Path) -> Case:
     more, demand = _asked(lot, collective, network, size, root, folder / f"demand-{seed}")
     able = [
         (one.name, one.ports.name)
-        for one in _core.schedulers()
+        for one in _core.all_algorithms()
         if one.pattern == scheduled_as(collective) and not one.why_not(network, demand.scheduled_as)
     ]
-    scheduler, ports = ("auto", "") if lot.random() < 0.5 or not able else lot.choice(able)
-    if scheduler != "auto":
-        more += ["--scheduler", scheduler]
+    algorithm, ports = ("auto", "") if lot.random() < 0.5 or not able else lot.choice(able)
+    if algorithm != "auto":
+        more += ["--algorithm", algorithm]
     if lot.random() < 0.3:
         more += ["--window", str(lot.randint(1, 4))]
     if (collective.forwards or collective.by_matrix) and lot.random() < 0.3:
-        more += ["--startup", lot.choice(["0", "1us", "50us", "1ms"])]
+        more += ["--alpha", lot.choice(["0", "1us", "50us", "1ms"])]
     window = lot.choice([None, None, 1, 3])
-    return Case(seed, family, source, collective.name, scheduler, ports, options, more, root, size, window)
+    return Case(seed, family, source, collective.name, algorithm, ports, options, more, root, size, window)
 
 
 def _asked(
@@ -184,7 +186,7 @@ class Outcome:
     """Result of a case. ``wrong``: what does not agree."""
 
     case: Case
-    scheduler: str = ""
+    algorithm: str = ""
     refused: bool = False  # by the verifier: schedules of libraries may meet
     wrong: list[str] = field(default_factory=list)
     plan: Path | None = None
@@ -200,12 +202,12 @@ def check(case: Case, folder: Path) -> Outcome:
     told = _run([*asked, "-o", str(path)], outcome)
     if told is None:
         return outcome
-    outcome.scheduler = told["scheduler"]
+    outcome.algorithm = told["algorithm"]
     outcome.refused = not (told["contention_free"] and told["complete"])
     _bounds(told, outcome)
     if outcome.refused:
         entry = COLLECTIVES[case.collective]
-        if _core.find_scheduler(told["scheduler"], entry.pattern).contention_free:
+        if _core.find_algorithm(told["algorithm"], entry.pattern).contention_free:
             outcome.wrong.append("the verifier refuses what is free of contention")
         if path.exists():
             outcome.wrong.append("a refused plan is saved")
@@ -255,11 +257,11 @@ def _bounds(told: dict[str, Any], outcome: Outcome) -> None:
 
 
 def _programs(data: bytes, ranks: Sequence[int]) -> str:
-    """Scheduler, phases, window and the checksums of these ranks' rows, as the store's program prints them."""
+    """Algorithm, phases, window and the checksums of these ranks' rows, as the store's program prints them."""
     header, index = _core.Plan.decode(data).header, split(data)[INDEX]
     sums = [sum for _, _, sum in struct.iter_unpack("<3Q", index[len(index) % 24 :])]
     return " ".join(
-        [header.scheduler, str(header.phases), str(header.window), *(f"{sums[rank]:016x}" for rank in ranks)]
+        [header.algorithm, str(header.phases), str(header.window), *(f"{sums[rank]:016x}" for rank in ranks)]
     )
 
 

@@ -85,7 +85,7 @@ def matrix_of(section: bytes, ranks: int) -> list[tuple[int, int, int]]:
     return messages
 
 
-# The fields of a header behind the scheduler's name, in order; contributions are a list.
+# The fields of a header behind the algorithm's name, in order; contributions are a list.
 BEFORE, AFTER = (
     ("pattern", "ranks", "bytes"),
     ("phases", "transfers", "direct", "window", "waits_derived", "bound_phases"),
@@ -97,7 +97,7 @@ def header_of(data: bytes) -> dict[str, object]:
     """The fields of a plan's header by name."""
     section = split(data)[HEADER]
     size, at = read_number(section, 0)
-    fields: dict[str, object] = {"scheduler": section[at : at + size]}
+    fields: dict[str, object] = {"algorithm": section[at : at + size]}
     at += size
     for name in BEFORE:
         fields[name], at = read_number(section, at)
@@ -114,7 +114,7 @@ def header_of(data: bytes) -> dict[str, object]:
 
 def header_bytes(fields: dict[str, object]) -> bytes:
     """The header section that says so."""
-    name, parts = fields["scheduler"], fields["contributions"]
+    name, parts = fields["algorithm"], fields["contributions"]
     assert isinstance(name, bytes)
     assert isinstance(parts, list)
     numbers = [fields[key] for key in BEFORE] + [len(parts), *parts] + [fields[key] for key in AFTER]

@@ -34,7 +34,7 @@ def forwarding() -> _core.Plan:
 
 
 def gathering() -> _core.Plan:
-    """An all-gather of unequal parts: bundles, a split, a rank that has nothing to give."""
+    """An all-gather of unequal parts: aggregates, a split, a rank that has nothing to give."""
     everyone = _core.EVERYONE
     rows = [
         (0, 0, 1, 0, everyone, 0, 100),

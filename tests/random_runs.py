@@ -47,7 +47,7 @@ NETWORKS: Final = (
 FLOWS: Final = ("token", "token", "token", "window:2", "barrier", "free")
 LIMITS: Final = ("MIN_BYTES", "MIN_GATHER_BYTES", "MIN_VECTOR_BYTES", "MIN_FLOWS", "MIN_SENDERS")
 EVERYTHING: Final = {f"HOCKET_{limit}": "1" for limit in LIMITS}  # is scheduled
-BUNDLES: Final = ("bundle-1", "bundle-2", "bundle-order", "bundle-native", "bundle-leaders")
+TWO_LEVEL: Final = ("two-level-1", "two-level-2", "two-level-order", "two-level-native", "two-level-leaders")
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,11 @@ class Launch:
         settings["HOCKET_RELEASE_THRESHOLD"] = lot.choice(["0", "0", "2000"])
         settings["HOCKET_MAX_OUTSTANDING_SEGMENTS"] = lot.choice(["1", "4", "32"])
         settings["HOCKET_SPIN_US"] = lot.choice(["0", "20"])
-        settings["HOCKET_SCHEDULER"] = lot.choice(["", "", "LP", "RS_NLH"])
+        settings["HOCKET_ALGORITHM"] = lot.choice(["", "", "LP", "RS_NLH"])
         ranks = lot.choice([places, lot.randint(2, places)])
         threads, flow, reports = lot.choice([1, 1, 1, 3]), lot.choice(FLOWS), lot.random() < 0.5
         if lot.random() < 0.3:
-            settings["HOCKET_CANDIDATE"] = lot.choice(BUNDLES)
+            settings["HOCKET_CANDIDATE"] = lot.choice(TWO_LEVEL)
             settings["HOCKET_HOST_MEMORY"] = lot.choice(["20000", "65536", "67108864"])
         most = 9 if threads == 1 else 4  # many threads on few cores take long
         return cls(first, count, min(ranks, most), network, threads, flow, settings, reports)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hocket._core.choose import CandidateEvidence, Evidence, evidence_text
+from hocket._core.choose import CandidateTimings, KeptTimings, kept_timings_text
 
 from hocket.network import read_network
 from hocket.planning.plan import plan_collective
@@ -82,14 +82,14 @@ def run_report(path: Path, **said: Any) -> Path:
 def tuned(path: Path) -> Path:
     """File of timings that runs have kept at two places."""
 
-    def known(place: str, call: str, size: int, winner: str) -> Evidence:
+    def known(place: str, call: str, size: int, winner: str) -> KeptTimings:
         candidates = [
-            CandidateEvidence("native", 30, 2e-3, 0.05),
-            CandidateEvidence("window-2", 20, 1.5e-3, 0.05),
+            CandidateTimings("native", 30, 2e-3, 0.05),
+            CandidateTimings("window-2", 20, 1.5e-3, 0.05),
         ]
-        return Evidence(place, call, size, "any", winner, candidates, 4, 2, "mpich-5.0.2")
+        return KeptTimings(place, call, size, "any", winner, candidates, 4, 2, "mpich-5.0.2")
 
-    evidence = [known("00aa00aa00aa00aa", "alltoall", size, "window-2") for size in (20, 24, 30)]
-    evidence.append(known("00aa00aa00aa00aa", "allgather", 0, "native"))
-    path.write_text(evidence_text(evidence))
+    timings = [known("00aa00aa00aa00aa", "alltoall", size, "window-2") for size in (20, 24, 30)]
+    timings.append(known("00aa00aa00aa00aa", "allgather", 0, "native"))
+    path.write_text(kept_timings_text(timings))
     return path

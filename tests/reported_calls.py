@@ -38,9 +38,11 @@ class Said(str):
         """Number of scheduled calls."""
         return sum(n for who, n in self.served(call, ranks).items() if who.startswith("scheduled"))
 
-    def by_bundles(self, ranks: int = 0) -> int:
+    def by_two_level(self, ranks: int = 0) -> int:
         """Number of calls served by two-level messages."""
-        return sum(n for who, n in self.served(ranks=ranks).items() if who.startswith("scheduled: bundles"))
+        return sum(
+            n for who, n in self.served(ranks=ranks).items() if who.startswith("scheduled: aggregates")
+        )
 
 
 def all_scheduled(said: str, *calls: str, by: str = "", ranks: int = 0, but: Iterable[str] = ()) -> None:

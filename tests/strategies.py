@@ -182,11 +182,11 @@ def random_tree(
     *,
     kind: str | None = None,
     ranks: Callable[[Random], int] = lambda rng: 1,
-    trunk: Callable[[Random], float] = lambda rng: 1.0,
+    switch_link: Callable[[Random], float] = lambda rng: 1.0,
 ) -> NetworkPlan:
     """A tree of switches: hosts at any level, switches without hosts, nested and one-host switches.
 
-    `ranks` draws the ranks of a host, `trunk` the rate of a link between switches, in host speeds.
+    `ranks` draws the ranks of a host, `switch_link` the rate of a link between switches, in host speeds.
     """
     kind = kind or rng.choice(KINDS)
     switches = rng.randint(1, max(1, min(2 * hosts, 2 + hosts // rng.randint(1, 8))))
@@ -194,7 +194,7 @@ def random_tree(
     order = list(range(switches))
     plan.node(0)
     for parent in _skeleton(rng, kind, switches):
-        plan.node(0, parent, RATE * trunk(rng))
+        plan.node(0, parent, RATE * switch_link(rng))
     popular = [rng.random() ** 2 + 1e-3 for _ in order]  # some switches hold most hosts, some none
     spread = kind in ("caterpillar", "comb") and hosts >= switches
     places = order[:] if spread else []
@@ -239,7 +239,7 @@ def fat_tree(down: list[int], up: list[int], rng: Random | None = None) -> Netwo
 
 def random_graph(rng: Random, hosts: int) -> NetworkPlan:
     """A tree of switches with a few more links between them: several ways from host to host."""
-    plan = random_tree(rng, hosts, kind="random", trunk=lambda r: float(r.randint(1, 4)))
+    plan = random_tree(rng, hosts, kind="random", switch_link=lambda r: float(r.randint(1, 4)))
     switches = [node for node, ranks in enumerate(plan.ranks) if not ranks]
     for _ in range(rng.randint(0, 2 * len(switches))):
         a, b = rng.choice(switches), rng.choice(switches)
@@ -249,7 +249,7 @@ def random_graph(rng: Random, hosts: int) -> NetworkPlan:
 
 
 def unequal(rng: Random) -> float:
-    """The rate of a trunk in host speeds: slower, equal, or up to ten times as fast."""
+    """The rate of an inter-switch link in host speeds: slower, equal, or up to ten times as fast."""
     return rng.choice([0.1, 0.5, 1.0, 1.0, 1.5, 2.0, 4.0, 10.0])
 
 
@@ -262,13 +262,13 @@ def tree_plans(
     max_hosts: int = 12,
     *,
     ranks: Callable[[Random], int] = few_ranks,
-    trunk: Callable[[Random], float] = lambda rng: 1.0,
+    switch_link: Callable[[Random], float] = lambda rng: 1.0,
 ) -> st.SearchStrategy[NetworkPlan]:
     """Trees of switches; shrinks towards few hosts."""
 
     def make(drawn: tuple[int, str, int]) -> NetworkPlan:
         hosts, kind, seed = drawn
-        return random_tree(Random(seed), hosts, kind=kind, ranks=ranks, trunk=trunk)
+        return random_tree(Random(seed), hosts, kind=kind, ranks=ranks, switch_link=switch_link)
 
     drawn = st.tuples(st.integers(min_hosts, max_hosts), st.sampled_from(KINDS), st.integers(0, 2**32 - 1))
     return drawn.map(make)

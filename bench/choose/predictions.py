@@ -78,7 +78,7 @@ def smpi_rows(scratch: Path) -> Iterator[Row]:
             here = exchange_of(network, pattern, size)
             wire = 1 + SMPI_HEADER / size
             # The program's sends are synchronous: only its tokens have a receive that costs something.
-            costs = _core.ModelParameters(startup=SMPI_OVERHEAD, token_work=SMPI_OVERHEAD, latency_weighted=True,
+            costs = _core.ModelParameters(alpha=SMPI_OVERHEAD, token_work=SMPI_OVERHEAD, latency_weighted=True,
                                           overhead=wire)  # fmt: skip
             for window in WINDOWS:
                 waits = _core.derive_waits(network, here.schedule, window)
@@ -90,7 +90,7 @@ def smpi_rows(scratch: Path) -> Iterator[Row]:
                     continue
                 schedule = call.make(network, here.demand)
                 eager = max(schedule.lengths()) < SMPI_EAGER
-                costs = _core.ModelParameters(startup=SMPI_OVERHEAD, receive=SMPI_OVERHEAD if eager else 0, eager=0,
+                costs = _core.ModelParameters(alpha=SMPI_OVERHEAD, receive=SMPI_OVERHEAD if eager else 0, eager=0,
                                               latency_weighted=True, overhead=wire)  # fmt: skip
                 seconds = referee.native(size, name, pattern.replace("-", ""))
                 predicted = _core.simulate(network, schedule, None, call.flow, costs).seconds

@@ -45,7 +45,8 @@ _NOTES: Final = (
     "a host, ranks in the order of host names, links of one speed. Every schedule passed the verifier. Ratio:",
     f"all-to-all phases, others time, over the bound on these very routes; the target is at most {TARGET}. Ring:",
     "the library's ring in rank order; best: the best of the library's orders for this number of ranks; time over",
-    "the same bound. All without latencies and startups. `torus:8x8/1`: 8 × 8 switches with a host each. The dor",
+    "the same bound. All without latencies and per-message costs. `torus:8x8/1`: 8 × 8 switches with a host "
+    "each. The dor",
     "engine sends everything in a fat tree by one spine.",
 )
 
@@ -88,7 +89,7 @@ def measure(section: str, name: str, engine: str) -> Iterator[Row]:
         yield {
             **heading,
             "collective": collective,
-            "scheduler": planned.scheduler,
+            "algorithm": planned.algorithm,
             "phases": planned.schedule.phases,
             "bound_phases": planned.bound_phases,
             "phases_ratio": round(planned.schedule.phases / planned.bound_phases, 4),
@@ -129,9 +130,9 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     over = [row for row in served if figure(row) > TARGET]
     lines += ["", f"## Over {TARGET}", ""]
     lines += table(
-        "fabric | hosts | engine | collective | scheduler | phases | bound | ratio",
+        "fabric | hosts | engine | collective | algorithm | phases | bound | ratio",
         lambda row: (
-            "{fabric} | {hosts} | {engine} | {collective} | {scheduler} | {phases} | {bound_phases} | ".format(
+            "{fabric} | {hosts} | {engine} | {collective} | {algorithm} | {phases} | {bound_phases} | ".format(
                 **row
             )
             + f"{figure(row):.3f}"

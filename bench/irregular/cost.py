@@ -1,6 +1,6 @@
 """Measures scheduling of irregular exchanges: CPU time, phases, splits, time over the bound.
 
-Run by `make bench NAME=irregular-cost`; writes bench/results/irregular-cost.{csv,md}. CPU time of the scheduler
+Run by `make bench NAME=irregular-cost`; writes bench/results/irregular-cost.{csv,md}. CPU time of the algorithm
 alone, including the schedule that it returns; the demand is there before.
 """
 
@@ -34,7 +34,7 @@ CASES: Final = (
     (4096, 4),
     (4096, 32),
 )
-SCHEDULERS: Final = {  # the network each is meant for
+ALGORITHMS: Final = {  # the network each is meant for
     "AC": "star",
     "LP": "star",
     "RS_N": "star",
@@ -44,7 +44,7 @@ SCHEDULERS: Final = {  # the network each is meant for
     "colouring": "star",
     "open-shop": "star",
 }
-TARGETS: Final = {  # scheduler: ranks, density, ms
+TARGETS: Final = {  # algorithm: ranks, density, ms
     "RS_N": (1024, 32, 5),
     "RS_NL": (1024, 32, 50),
     "RS_NLH": (1024, 32, 100),
@@ -55,16 +55,16 @@ RUNS, SECONDS = 20, 0.5  # per matrix; at least 3 runs, and no more once they ha
 
 
 def measure(name: str, network: _core.Network, demands: list[_core.Demand]) -> dict[str, Any]:
-    scheduler = _core.find_scheduler(name, "irregular")
+    algorithm = _core.find_algorithm(name, "irregular")
     milliseconds, phases, splits, ratios = [], [], [], []
     for seed, one in enumerate(demands):
         runs: list[float] = []
         while len(runs) < RUNS and (len(runs) < 3 or sum(runs) < SECONDS):
             began = time.process_time()
-            schedule = scheduler.make(network, one, seed=seed)
+            schedule = algorithm.make(network, one, seed=seed)
             runs.append(time.process_time() - began)
         certificate = _core.verify(network, one, schedule)
-        if not certificate.complete or (scheduler.contention_free and not certificate.ok):
+        if not certificate.complete or (algorithm.contention_free and not certificate.ok):
             raise SystemExit(f"{name}, {one.ranks} ranks: {certificate.findings}")
         milliseconds += [1000 * run for run in runs]
         phases.append(schedule.phases)
@@ -92,9 +92,9 @@ def rows_of(ranks: int, density: int) -> list[Row]:
         "torus": read_network(f"torus:{isqrt(ranks)}x{isqrt(ranks)}"),
     }
     return [
-        {"ranks": ranks, "density": density, "scheduler": name, "network": kind}
+        {"ranks": ranks, "density": density, "algorithm": name, "network": kind}
         | measure(name, networks[kind], demands)
-        for name, kind in SCHEDULERS.items()
+        for name, kind in ALGORITHMS.items()
     ]
 
 
@@ -104,7 +104,7 @@ def per_step(row: dict[str, Any]) -> float:
 
 
 def summary(heading: Row, rows: list[Row]) -> list[str]:
-    chosen = {(row["scheduler"], row["ranks"], row["density"]): row for row in rows}
+    chosen = {(row["algorithm"], row["ranks"], row["density"]): row for row in rows}
     targets = [
         chosen[name, ranks, density] | {"target": most}
         for name, (ranks, density, most) in TARGETS.items()
@@ -123,8 +123,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "## Targets",
         "",
         *table(
-            "scheduler | ranks | d | target ms | median ms | least ms",
-            "{scheduler} | {ranks:,} | {density} | {target} | {median_ms:.2f} | {least_ms:.2f}",
+            "algorithm | ranks | d | target ms | median ms | least ms",
+            "{algorithm} | {ranks:,} | {density} | {target} | {median_ms:.2f} | {least_ms:.2f}",
             targets,
         ),
         "",
@@ -138,14 +138,14 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
                 f"{row['ranks']:,} | {row['density']} | {row['phases']:.1f}"
                 f" | {row['density'] + log2(row['density']):.1f} | {per_step(row):.1f}"
             ),
-            [row for row in rows if row["scheduler"] == "RS_N"],
+            [row for row in rows if row["algorithm"] == "RS_N"],
         ),
         "",
         "## All",
         "",
         *table(
-            "ranks | d | scheduler | network | median ms | least ms | phases | splits | time / bound",
-            "{ranks:,} | {density} | {scheduler} | {network} | {median_ms:.2f} | {least_ms:.2f}"
+            "ranks | d | algorithm | network | median ms | least ms | phases | splits | time / bound",
+            "{ranks:,} | {density} | {algorithm} | {network} | {median_ms:.2f} | {least_ms:.2f}"
             " | {phases:.1f} | {splits:.2f} | {over_bound:.3f}",
             rows,
         ),

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from results_file import Row, begin, grouped, provenance, read, table
 
 RATE: Final = 12.5e6  # bytes/s; ratios do not depend on it
-SCHEDULERS: Final = ("critical", "list", "RS_NL", "RS_NLH")
+ALGORITHMS: Final = ("critical", "list", "RS_NL", "RS_NLH")
 POINTS: Final = (2_800, 9_428, 53_961)
 HALO_BYTES: Final = 64  # per vertex: eight values
 
@@ -64,9 +64,9 @@ def airfoil_halos(points: int, parts: int) -> Matrix | None:
 
 def measure(network: _core.Network, matrix: Matrix, name: str, seed: int) -> dict[str, float]:
     exchange = demand(matrix)
-    scheduler = _core.find_scheduler(name, "irregular")
+    algorithm = _core.find_algorithm(name, "irregular")
     began = time.process_time()
-    schedule = scheduler.make(network, exchange, seed=seed)
+    schedule = algorithm.make(network, exchange, seed=seed)
     seconds = time.process_time() - began
     if not _core.verify(network, exchange, schedule).ok:
         raise SystemExit(f"{name}: the verifier rejects a schedule")
@@ -82,9 +82,9 @@ def measure(network: _core.Network, matrix: Matrix, name: str, seed: int) -> dic
 
 
 def compare(network: _core.Network, matrices: list[Matrix], where: Row) -> list[Row]:
-    """A row per scheduler."""
+    """A row per algorithm."""
     found = []
-    for name in SCHEDULERS:
+    for name in ALGORITHMS:
         runs = [measure(network, matrix, name, seed) for seed, matrix in enumerate(matrices, 1)]
         figures = {
             "phases_ratio": median(run["phases over the bound"] for run in runs),
@@ -95,7 +95,7 @@ def compare(network: _core.Network, matrices: list[Matrix], where: Row) -> list[
             "phases": median(run["phases"] for run in runs),
             "planning_s": median(run["planning_s"] for run in runs),
         }
-        found.append(where | {"matrices": len(matrices), "scheduler": name} | figures)
+        found.append(where | {"matrices": len(matrices), "algorithm": name} | figures)
     return found
 
 
@@ -130,9 +130,9 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "and hypercubes a run may beat the bound. Splits: additional parts per message, mean. Planning:",
         "median CPU time. Every schedule passed the verifier.",
     ]
-    head = "demand | count | scheduler | phases / bound | run / bound | splits | phases | planning ms"
+    head = "demand | count | algorithm | phases / bound | run / bound | splits | phases | planning ms"
     line = (
-        "{demand} | {matrices} | {scheduler} | {phases_ratio:.3f} ({phases_ratio_worst:.3f})"
+        "{demand} | {matrices} | {algorithm} | {phases_ratio:.3f} ({phases_ratio_worst:.3f})"
         " | {run_ratio:.3f} ({run_ratio_worst:.3f}) | {splits:.2f} | {phases:.0f} | {planning_ms:.1f}"
     )
     rows = [row | {"planning_ms": 1e3 * row["planning_s"]} for row in rows]
@@ -156,7 +156,7 @@ def main() -> None:
             ]
             results.rows.clear()
             results.add(*order)
-            worst = ", ".join("{scheduler} {run_ratio_worst:.3f}".format(**row) for row in found)
+            worst = ", ".join("{algorithm} {run_ratio_worst:.3f}".format(**row) for row in found)
             print(f"{name}, {what}: worst {worst}", flush=True)
 
 

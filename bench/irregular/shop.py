@@ -70,7 +70,7 @@ def matrix(ranks: int, density: int, partners: str, sizes: str, seed: int) -> Ma
 def measure(network: _core.Network, bytes_: Matrix) -> dict[str, float]:
     exchange = demand(bytes_)
     began = time.process_time()
-    schedule = _core.find_scheduler("open-shop", "irregular").make(network, exchange)
+    schedule = _core.find_algorithm("open-shop", "irregular").make(network, exchange)
     seconds = time.process_time() - began
     certificate = _core.verify(network, exchange, schedule)
     if not certificate.ok:

@@ -99,20 +99,21 @@ static void alltoall_by_hosts(void* out, void* in, int bytes) {
     free(names);
   }
   const size_t m = (size_t)bytes, row = m * (size_t)n, all = row * (size_t)here;
-  char *mine = malloc(row), *rows = malloc(all + 1), *bundles = malloc(all + 1);
+  char *mine = malloc(row), *rows = malloc(all + 1), *aggregates = malloc(all + 1);
   for (int place = 0; place < n; ++place) memcpy(mine + m * place, (char*)out + m * members[place], m);
   MPI_Gather(mine, (int)row, MPI_BYTE, rows, (int)row, MPI_BYTE, 0, host);
   if (local == 0) {
     for (int h = 0; h < hosts; ++h)
       for (int i = 0; i < here; ++i)
-        memcpy(bundles + m * here * (h * here + i), rows + row * i + m * here * h, m * here);
-    MPI_Alltoall(bundles, (int)(m * here * here), MPI_BYTE, rows, (int)(m * here * here), MPI_BYTE, leaders);
+        memcpy(aggregates + m * here * (h * here + i), rows + row * i + m * here * h, m * here);
+    MPI_Alltoall(aggregates, (int)(m * here * here), MPI_BYTE, rows, (int)(m * here * here), MPI_BYTE, leaders);
     for (int j = 0; j < here; ++j)
-      for (int place = 0; place < n; ++place) memcpy(bundles + row * j + m * place, rows + m * (place * here + j), m);
+      for (int place = 0; place < n; ++place)
+        memcpy(aggregates + row * j + m * place, rows + m * (place * here + j), m);
   }
-  MPI_Scatter(bundles, (int)row, MPI_BYTE, mine, (int)row, MPI_BYTE, 0, host);
+  MPI_Scatter(aggregates, (int)row, MPI_BYTE, mine, (int)row, MPI_BYTE, 0, host);
   for (int place = 0; place < n; ++place) memcpy((char*)in + m * members[place], mine + m * place, m);
-  free(mine), free(rows), free(bundles);
+  free(mine), free(rows), free(aggregates);
 }
 
 static const struct call {

@@ -3,7 +3,7 @@
     python bench/lab/vector.py --demand partners:28 --demand airfoil [--mpi mpich --mpi PATH/mpirun]
         [--candidate scheduled --candidate native --candidate RS_NL]
 
-Candidates: ``native``; ``scheduled`` (what `hocket run` does); the name of a scheduler, which then serves
+Candidates: ``native``; ``scheduled`` (what `hocket run` does); the name of an algorithm, which then serves
 every call, with tokens, or with ``NAME/free`` in the order of the phases and nothing else. Jobs alternate;
 what a native call does to the TCP connections would slow whatever follows in the same job.
 Raw numbers and medians go to bench/results/lab-vector.{csv,md} as they come.
@@ -42,7 +42,7 @@ def environment(candidate: str, mpi: Mpi, network: _core.Network) -> dict[str, s
         mpi.mpicc, network, RuntimeOptions(flow_control=flow or "token", choose="off")
     )
     if name != "scheduled":
-        variables |= {"HOCKET_SCHEDULER": name, "HOCKET_MIN_VECTOR_BYTES": "1", "HOCKET_MIN_FLOWS": "1"}
+        variables |= {"HOCKET_ALGORITHM": name, "HOCKET_MIN_VECTOR_BYTES": "1", "HOCKET_MIN_FLOWS": "1"}
     return variables
 
 

@@ -151,7 +151,7 @@ class Steps:
 
 
 def scale(collective: str, ranks: int) -> int:
-    """Bytes between hosts with so many ranks, over those between hosts with one: bundled, and through memory within."""
+    """Bytes between hosts of so many ranks over those between hosts of one: aggregated, and through memory within."""
     return {"all-to-all": ranks * ranks, "all-gather": ranks, "all-reduce": 1}[collective]
 
 
@@ -166,7 +166,7 @@ def measure(number: int, job: Job, name: str, most_ranks: int) -> Iterator[Row]:
         hocket, window = min((one.windows(planned.schedule, window), window) for window in WINDOWS)
         row: Row = {
             "job": number, "hosts": job.hosts, "leaves": int(job.leaf.max()) + 1, "cells": int(job.cell.max()) + 1,
-            "network": name, "collective": collective, "scheduler": planned.scheduler,
+            "network": name, "collective": collective, "algorithm": planned.algorithm,
             "window": window, "hocket": round(hocket / planned.bound_seconds, 4),
         }  # fmt: skip
         for ranks in RANKS:
@@ -203,11 +203,11 @@ _NOTES: Final = (
     "hosts in host order, with leaf switch and cell. **Capacities are assumed**, as they are not public: the uplinks",
     "of a leaf carry as much as the links of the job's hosts below it, or half of it; those of a cell half of what",
     "its leaves' do. A job has its share of a link, as on a system that is full. Times are those of the wires alone,",
-    "step after step, without latencies, startups and other jobs; what goes within a host is free.",
+    "step after step, without latencies, per-message costs and other jobs; what goes within a host is free.",
     "",
     "Hocket: the planned schedule, verified, over the bound, with the best of windows 1, 2, 4, 8, as a run chooses;",
     "of hosts with several ranks one message between two hosts",
-    "([bundles](../../docs/running.md#many-ranks-on-a-host)), in either distribution. Ring: the library's ring in",
+    "([aggregates](../../docs/running.md#many-ranks-on-a-host)), in either distribution. Ring: the library's ring in",
     "rank order; bits: partners whose numbers differ in bits (pairwise, recursive doubling, Rabenseifner's), jobs",
     "with a power of two of ranks only. Both over Hocket's time: more than 1, and Hocket is faster; less, and the",
     "chooser keeps the library's call. Median (first to third quartile).",

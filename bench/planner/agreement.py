@@ -1,4 +1,4 @@
-"""Random plans of all collectives, networks, schedulers and sizes: is what is shown what is saved, proven and run?
+"""Random plans of all collectives, networks, algorithms and sizes: is what is shown what is saved, proven and run?
 
     python bench/planner/agreement.py [--cases 2000] [--first 1]
 
@@ -37,8 +37,8 @@ def batch(first: int, count: int, store: Path) -> Iterator[Row]:
                 "seed": one.case.seed,
                 "collective": one.case.collective,
                 "family": one.case.family,
-                "asked_scheduler": one.case.scheduler,
-                "scheduler": one.scheduler,
+                "asked_algorithm": one.case.algorithm,
+                "algorithm": one.algorithm,
                 "ports": one.case.ports or "chosen",
                 "bytes": one.case.size,
                 "saved": one.plan is not None,

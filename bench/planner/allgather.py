@@ -84,13 +84,13 @@ def plan(form: str) -> Row:
     demand = _core.Demand(network.ranks, SIZE, "all-gather")
     bound = _core.lower_bounds(network, demand).seconds
     planned, seconds = timed(lambda: _core.plan_exchange(network, demand))
-    scheduler, schedule = planned.scheduler, planned.schedule
-    certificate, verify_seconds = timed(lambda: _core.verify(network, demand, schedule, scheduler.ports))
+    algorithm, schedule = planned.algorithm, planned.schedule
+    certificate, verify_seconds = timed(lambda: _core.verify(network, demand, schedule, algorithm.ports))
     in_lockstep = sum(schedule.longest()) / network.host_rate
     return {
         "part": "plan",
         "network": form,
-        "scheduler": scheduler.name,
+        "algorithm": algorithm.name,
         "phases": schedule.phases,
         "transfers": len(schedule),
         "plan_seconds": seconds,
@@ -123,8 +123,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         f" {CUBE_TARGETS[1]:g} GB. Memory is the peak of the process.",
         "",
         *table(
-            "network | scheduler | phases | transfers | plan s | verify s | peak MiB | time / bound | verified",
-            "{network} | {scheduler} | {phases:,} | {transfers:,} | {plan_seconds:.3f}"
+            "network | algorithm | phases | transfers | plan s | verify s | peak MiB | time / bound | verified",
+            "{network} | {algorithm} | {phases:,} | {transfers:,} | {plan_seconds:.3f}"
             " | {verify_seconds:.3f} | {peak_rss_mib:.0f} | {ratio:.4f} | {told}",
             (row | {"told": "yes" if row["ok"] else "NO"} for row in parts["plan"]),
         ),

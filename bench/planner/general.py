@@ -1,4 +1,4 @@
-"""The general scheduler `packing` on networks of all kinds: phases over the bound, time, memory.
+"""The general algorithm `packing` on networks of all kinds: phases over the bound, time, memory.
 
 Run by `make bench NAME=general`; writes bench/results/planner-general.{csv,md}.
 """
@@ -24,7 +24,7 @@ from results_file import Row, begin, grouped, provenance, table
 
 RATE = 125e6
 
-# Section: short forms; random:SEED,HOSTS,SWITCHES,WIDEST is a random tree with trunks of 1 to WIDEST
+# Section: short forms; random:SEED,HOSTS,SWITCHES,WIDEST is a random tree with inter-switch links of 1 to WIDEST
 # host speeds.
 CASES: Final[dict[str, list[str]]] = {
     "fat trees, several spines": [
@@ -34,7 +34,7 @@ CASES: Final[dict[str, list[str]]] = {
         "fat-tree:16x16x16", "fat-tree:16x16x8", "fat-tree:16x16x4", "fat-tree:16x32x16",
         "fat-tree:k=4", "fat-tree:k=8", "fat-tree:k=8x8", "fat-tree:k=8x16",
     ],
-    "trees with wide trunks": [
+    "trees with wide inter-switch links": [
         "fat-tree:4x4x1x4", "fat-tree:4x4x1x2", "fat-tree:8x8x1x8", "fat-tree:8x8x1x4", "fat-tree:8x8x1x2",
         "fat-tree:16x16x1x16", "fat-tree:16x16x1x8", "fat-tree:16x16x1x4", "fat-tree:16x32x1x16",
     ],
@@ -47,7 +47,7 @@ CASES: Final[dict[str, list[str]]] = {
         *(f"random:{seed},{hosts},{hosts // 4},1" for hosts in (16, 32, 64) for seed in range(4)),
         "random:1,128,24,1", "random:2,256,40,1", "chain:8,8,8,8", "chain:64,64,64,64",
     ],
-    "random trees, trunks of 1 to 8 host speeds": [
+    "random trees, inter-switch links of 1 to 8 host speeds": [
         *(f"random:{seed},{hosts},{hosts // 4},8" for hosts in (16, 32, 64) for seed in range(4)),
         "random:1,128,24,8", "random:2,256,40,8",
     ],
@@ -94,7 +94,7 @@ def measure(name: str) -> dict[str, Any]:
     demand = _core.Demand(network.ranks, 65536)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began, cpu = time.perf_counter(), time.process_time()
-    schedule = _core.find_scheduler("packing").make(network, demand)
+    schedule = _core.find_algorithm("packing").make(network, demand)
     seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     bound = _core.lower_bounds(network, demand).phases
@@ -114,7 +114,7 @@ def measure(name: str) -> dict[str, Any]:
 
 def summary(heading: Row, rows: list[Row]) -> list[str]:
     lines = [
-        "# The general scheduler",
+        "# The general algorithm",
         "",
         f"{provenance(heading)}.",
         "All-to-all by `packing`, whatever `auto` would take; every schedule passed the verifier.",
@@ -139,7 +139,7 @@ def main() -> None:
     if options.case:
         print(json.dumps(measure(options.case)))
         return
-    results.heading |= {"scheduler": "packing", "message_bytes": 65536}
+    results.heading |= {"algorithm": "packing", "message_bytes": 65536}
     for section, names in CASES.items():
         for name in names:
             case = {"section": section, "network": name} | answer_of(__file__, "--case", name)

@@ -73,7 +73,7 @@ def measure(case: tuple[str, tuple[int, ...]]) -> tuple[int, int]:
     kind, sides = case
     network = _core.build_grid(kind, list(sides), RATE, 1e-6)
     demand = _core.Demand(network.ranks, 1)
-    schedule = _core.find_scheduler("product").make(network, demand)
+    schedule = _core.find_algorithm("product").make(network, demand)
     certificate = _core.verify(network, demand, schedule)
     if not certificate.ok:
         raise SystemExit(f"{kind}:{sides}: the verifier rejects the schedule: {certificate.findings[:3]}")
@@ -113,7 +113,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     lines = [
         "# Tori and meshes: phases over the bound",
         "",
-        f"{provenance(heading)}. Scheduler `product`, one rank",
+        f"{provenance(heading)}. Algorithm `product`, one rank",
         "per host, ties by parity. Every schedule passed the verifier (every message once, no wire shared in",
         "any phase). All shapes are in `grids.csv`; here the families, and what is more than 2 % above its",
         "bound.",

@@ -32,20 +32,20 @@ NETWORKS: Final = (
 COLLECTIVES: Final = ("broadcast", "reduce")
 SIZES: Final = (4, 256, 1024, 2048, 8192, 32768, 65532, 1 << 20)
 LIMITS: Final = {2048: 1024, 65536: 16384}  # as the runtime does: what is shorter is planned as so many bytes
-STARTUP: Final = 5e-5  # seconds a message, MPI over TCP
+ALPHA: Final = 5e-5  # seconds a message, MPI over TCP
 
 
 def seconds(network: _core.Network, planned: PlannedExchange, bytes: int) -> float:
-    """Phase after phase, pieces scaled to whole bytes as in a run: those without any cost their startup, too."""
-    startups = _core.lockstep_seconds(network, planned.schedule, STARTUP)
-    startups -= _core.lockstep_seconds(network, planned.schedule, 0.0)
+    """Phase after phase, pieces of whole bytes as in a run: those without any cost their per-message cost, too."""
+    alphas = _core.lockstep_seconds(network, planned.schedule, ALPHA)
+    alphas -= _core.lockstep_seconds(network, planned.schedule, 0.0)
     rows = []
     for phase, src, dst, origin, target, offset, length in planned.schedule.rows():
         begin, end = (at * bytes // planned.demand.bytes for at in (offset, offset + length))
         if end > begin:
             rows.append((phase, src, dst, origin, target, begin, end - begin))
     scaled = _core.Schedule.from_rows(network.ranks, bytes, rows)
-    return float(startups + _core.lockstep_seconds(network, scaled, 0.0))
+    return float(alphas + _core.lockstep_seconds(network, scaled, 0.0))
 
 
 def measure(name: str, network: str, bytes: int) -> Row:
@@ -71,7 +71,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         f"{provenance(heading)}.",
         "By the schedule that is planned for 1 MiB, cut as its pieces are, which all sizes followed before, and by the",
         "one that a run follows: for 1 KiB below 2 KiB, for 16 KiB below 64 KiB. Milliseconds: **predicted**, phase",
-        f"after phase, {STARTUP * 1e6:.0f} µs a message and no headers. Up to 1 Mbit/s the plan for 16 KiB takes up to",
+        f"after phase, {ALPHA * 1e6:.0f} µs a message and no headers. Up to 1 Mbit/s the plan for 16 KiB takes up to",
         "17 % longer from 8 KiB on, and that for 1 KiB up to four times as long as pieces of 4 to 32 bytes would if",
         "they had no headers.",
         "",

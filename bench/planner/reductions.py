@@ -3,7 +3,7 @@
     python bench/planner/reductions.py [--trees 500] [--most-ranks 512] [--sample 0]
 
 Run by `make bench NAME=reductions`; writes bench/results/reductions.{csv,md}. Everything is computed: the same on every
-machine. Time is that of the phases one after the other, without latencies and startups.
+machine. Time is that of the phases one after the other, without latencies and per-message costs.
 """
 
 from __future__ import annotations
@@ -61,18 +61,18 @@ def networks(trees: int, most: int, sample: int) -> Iterator[tuple[str, str]]:
 
 
 def measure(section: str, name: str) -> Row:
-    """One row a network: of each collective the scheduler, its phases, seconds and their bound."""
+    """One row a network: of each collective the algorithm, its phases, seconds and their bound."""
     network = build(name)
     row: Row = {"section": section, "network": name, "ranks": network.ranks}
     for name_of, collective in ((one.name, one) for one in _core.collectives() if one.name in COLLECTIVES):
         size = BYTES // network.ranks if name_of == "reduce-scatter" else BYTES
         demand = collective.demand(network.ranks, size, 0)
         planned = _core.plan_exchange(network, demand, None, "", 0.0, 1)
-        certificate = check(network, demand, planned.schedule, planned.waits, planned.scheduler.ports)
+        certificate = check(network, demand, planned.schedule, planned.waits, planned.algorithm.ports)
         if not certificate.ok:
             raise SystemExit(f"{name}: the verifier refuses the {name_of}: {certificate.findings[0]}")
         seconds = _core.lockstep_seconds(network, planned.schedule)
-        row[name_of] = planned.scheduler.name
+        row[name_of] = planned.algorithm.name
         row[f"{name_of} phases"] = planned.schedule.phases
         row[f"{name_of} seconds"] = f"{seconds:.9g}"
         row[f"{name_of} bound"] = f"{planned.bound_seconds:.9g}"
@@ -85,7 +85,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "",
         f"{provenance(heading)}.",
         "",
-        f"Vectors of {BYTES >> 20} MiB, one rank a host, no latencies, no startups; every schedule passed the",
+        f"Vectors of {BYTES >> 20} MiB, one rank a host, no latencies, no per-message costs; every schedule passed the",
         "verifier, which follows whose parts each sum holds. Bounds: cuts of the network; of an all-reduce also",
         f"2 (N - 1) vectors into all hosts. Larger tori: a random sample of the others up to {MOST_RANKS} ranks.",
         "",

@@ -18,7 +18,7 @@ from processes import answer_of
 from hocket import _core
 from hocket.demand.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL
 from hocket.network import read_network
-from hocket.planning.bundling import find_demand
+from hocket.planning.aggregation import find_demand
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from results_file import Row, begin, provenance, table
@@ -87,7 +87,7 @@ def measure_row(case: str, network: _core.Network, rank: int) -> dict[str, Any]:
         "cpu_seconds": time.process_time() - cpu_began,
         "slowest_rank": rank,
         "tokens": row.tokens,
-        "scheduler": rows.scheduler,
+        "algorithm": rows.algorithm,
         "phases": rows.phases,
     }
 

@@ -47,7 +47,7 @@ def measure(source: str) -> dict[str, Any]:
     certificate = _core.verify(network, demand, schedule)
     _core.verify_waits(network, schedule, waits, certificate)
     result |= {
-        "scheduler": chosen.scheduler.name,
+        "algorithm": chosen.algorithm.name,
         "messages": len(schedule),
         "phases": schedule.phases,
         "bound_phases": _core.lower_bounds(network, demand).phases,

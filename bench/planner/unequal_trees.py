@@ -26,9 +26,9 @@ GROUPS: Final = ((8, 15, 75), (16, 31, 75), (32, 64, 150), (256, 256, 10))  # ho
 
 
 def tree(seed: int, fewest: int, most: int) -> _core.Network:
-    """Hosts of one to four times a rate, trunks of one to ten times; logarithms are evenly spread."""
+    """Hosts of one to four times a rate, inter-switch links of one to ten times; logarithms are evenly spread."""
     rng = Random(seed)
-    plan = random_tree(rng, rng.randint(fewest, most), trunk=lambda r: float(10 ** r.random()))
+    plan = random_tree(rng, rng.randint(fewest, most), switch_link=lambda r: float(10 ** r.random()))
     for i, (a, b) in enumerate(plan.links):
         if plan.ranks[a] or plan.ranks[b]:
             plan.rates[i] = RATE * 4 ** rng.random()
@@ -36,7 +36,7 @@ def tree(seed: int, fewest: int, most: int) -> _core.Network:
 
 
 def measure(network: _core.Network, size: int) -> tuple[float, str, float]:
-    """Time over the bound, the scheduler, and CPU seconds of planning; exits if the verifier refuses the plan."""
+    """Time over the bound, the algorithm, and CPU seconds of planning; exits if the verifier refuses the plan."""
     demand = _core.Demand(network.ranks, size)
     began = time.process_time()
     planned = _core.plan_exchange(network, demand)
@@ -46,7 +46,7 @@ def measure(network: _core.Network, size: int) -> tuple[float, str, float]:
     if not certificate.ok:
         sys.exit(f"the verifier refuses the plan: {certificate.findings[:3]}")
     predicted = planned.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS)
-    return predicted.seconds / planned.bound_seconds, planned.scheduler.name, seconds
+    return predicted.seconds / planned.bound_seconds, planned.algorithm.name, seconds
 
 
 def row(hosts: str, size: int, measured: list[tuple[float, str, float]]) -> Row:
@@ -72,7 +72,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "# All-to-alls on trees whose links differ in rate",
         "",
         f"{provenance(heading)}, shared with other work.",
-        "What `auto` plans on random trees: hosts of one to four times a rate, trunks of one to ten times. Every plan",
+        "What `auto` plans on random trees: hosts of one to four times a rate, inter-switch links of one to ten "
+        "times. Every plan",
         "passed the verifier, waits included. Time: simulated, pair-wise tokens, latencies counted, over the bound of",
         "the busiest channel, which counts none. Planning: the longest of the group, CPU seconds.",
         "",

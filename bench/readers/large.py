@@ -32,7 +32,9 @@ def files(hosts: int) -> dict[str, str]:
         + "".join(f'[[host]]\nname = "n{n}"\nrate = "10Gbit"\n' for n in numbers)
         + "".join(f'[[link]]\na = "s0"\nb = "n{n}"\nrate = "10Gbit"\n' for n in numbers),
         "unwired.toml": "".join(f'[[host]]\nname = "n{n}"\n' for n in numbers),
-        "islands.conf": "".join(f"SwitchName=s{n} Nodes=n[{2 * n}-{2 * n + 1}]\n" for n in range(hosts // 2)),
+        "components.conf": "".join(
+            f"SwitchName=s{n} Nodes=n[{2 * n}-{2 * n + 1}]\n" for n in range(hosts // 2)
+        ),
     }
 
 
@@ -55,7 +57,7 @@ def summary(heading: Row, rows: list[Row]) -> Iterable[str]:
     yield ""
     yield f"`hocket network show` of files with {heading['hosts']:,} hosts: median (least–most), in s."
     yield '`list.toml` is `hosts = "n[0-…]"`, `tables.toml` one `[[host]]` each, `links.toml` one `[[link]]` each'
-    yield "as well; `unwired.toml` has hosts without a switch (refused now), `islands.conf` two hosts on each switch"
+    yield "as well; `unwired.toml` has hosts without a switch (refused now), `components.conf` two hosts on each switch"
     yield "and no wire between switches."
     yield ""
     yield from cells(

@@ -3,7 +3,7 @@ and after calls of the kind.
 
     python bench/runtime/local_errors.py [--mpi mpich --mpi PATH/mpirun]
 
-Ways: the library alone; Hocket as it comes; every call scheduled; every call bundled, two ranks a host. Where the
+Ways: the library alone; Hocket as it comes; every call scheduled; every call aggregated, two ranks a host. Where the
 library has an error for each rank's arguments the cell runs twice: other ranks make their call meanwhile, or when the
 errors have come back. Writes bench/results/local-errors.{csv,md}.
 """
@@ -31,12 +31,12 @@ from scheduled_calls import EVERYTHING
 
 PROGRAM: Final = ROOT / "tests" / "runtime" / "programs" / "local_errors.c"
 RANKS: Final = 4
-BUNDLED: Final = {**EVERYTHING, "HOCKET_CANDIDATE": "bundle-order"}
+TWO_LEVEL: Final = {**EVERYTHING, "HOCKET_CANDIDATE": "two-level-order"}
 #: Name: network, how calls are chosen, more variables.
 WAYS: Final[dict[str, tuple[str, str, Mapping[str, str]]]] = {
     "learn": ("chain:2,2", "learn", {}),
     "forced": ("chain:2,2", "off", EVERYTHING),
-    "bundled": ("chain:1,1*2", "off", BUNDLED),
+    "two_level": ("chain:1,1*2", "off", TWO_LEVEL),
 }
 PARTS: Final = ("call", "form", "error")
 
@@ -103,7 +103,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         f"{provenance(heading)}.",
         f"{RANKS} ranks on this machine, messages of {CALLS[2]} ints, {CALLS[0]} calls before those of *after*,",
         f"{CALLS[1]} calls after each error. A cell is a call, its form, what is wrong, who gets it wrong (rank 0;",
-        "rank 1, the root; all) and when. Ways: Hocket as it comes, every call scheduled, every call bundled; and the",
+        "rank 1, the root; all) and when. Ways: Hocket as it comes, every call scheduled, every call "
+        "aggregated; and the",
         "three again, where all errors are found at once, with no other rank making a call before they have come back.",
         "A cell is as native if each rank hears of the same class of error, every element of the right calls that",
         "follow is right, and these calls are scheduled as they are where nothing was wrong.",

@@ -31,7 +31,7 @@ CALLS: Final = (*SUMS, "MPI_Allgather", "MPI_Allgatherv", "MPI_Alltoall", "MPI_B
 # Calls of each way. By default sums of floating-point numbers are not timed; others may be left to the
 # library, and those are counted.
 WAYS: Final = {
-    "forced": ({"HOCKET_CANDIDATE": "bundle-1"}, CALLS),
+    "forced": ({"HOCKET_CANDIDATE": "two-level-1"}, CALLS),
     "default": ({"HOCKET_CHOOSE": "learn", "HOCKET_MIN_GATHER_BYTES": "1"}, (*SUMS, "MPI_Bcast")),
 }
 
@@ -58,7 +58,7 @@ def measure(mpi: Mpi, program: Path, hosts: int, ranks: int, way: str) -> Row:
         "ranks": ranks,
         "calls": sum(line.calls for line in served),
         "scheduled": sum(line.calls for line in served if line.scheduled),
-        "bundled": sum(line.calls for line in served if line.detail.startswith("bundles")),
+        "two_level": sum(line.calls for line in served if line.detail.startswith("aggregates")),
         "reasons": ";".join(sorted({line.why for line in served if not line.scheduled})),
         "elements": int(done.stdout.split()[1]),
     }
@@ -72,7 +72,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "Ranks of this one machine stand for hosts of two switches. All-reduces, reduce-scatters, reduces, broadcasts,",
         "all-gathers and all-to-alls with elements of 1 to 16 bytes, N + 1 and 3 N + 257 of them for N ranks:",
         "every element is right. Calls that were scheduled, of all; in brackets those in two levels. *Forced*: the",
-        "candidate `bundle-1`. *Default*: sums and broadcasts, the least size set to a byte.",
+        "candidate `two-level-1`. *Default*: sums and broadcasts, the least size set to a byte.",
         "",
         *(
             line
@@ -85,7 +85,10 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
                     (
                         [
                             hosts,
-                            *(f"{row['scheduled']} of {row['calls']} ({row['bundled']})" for row in of_hosts),
+                            *(
+                                f"{row['scheduled']} of {row['calls']} ({row['two_level']})"
+                                for row in of_hosts
+                            ),
                         ]
                         for hosts, of_hosts in grouped(of_way, "hosts").items()
                     ),

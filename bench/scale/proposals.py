@@ -77,7 +77,7 @@ def measure() -> Iterator[Row]:
                         [f"n{i}" for i in range(ranks)] + ["switch"], [1] * ranks + [0],
                         list(range(ranks)), [ranks] * ranks, [1e9] * ranks, [1e-6] * ranks,
                     )  # fmt: skip
-                    whole = _core.find_scheduler("RS_N", "irregular").make(star, demand, seed=seed)
+                    whole = _core.find_algorithm("RS_N", "irregular").make(star, demand, seed=seed)
                     row["rs_n"] = whole.phases
                 yield row
 
@@ -117,7 +117,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
             told,
         ),
         "",
-        "Scheduler `proposals`, everyone with so many partners at random. Rounds, and of the busiest rank proposals",
+        "Algorithm `proposals`, everyone with so many partners at random. Rounds, and of the busiest rank proposals",
         "and the bytes that it keeps: the most of three seeds. Bound: the messages of the busiest rank. RS_N knows all",
         "messages. Milliseconds: by the built-in profiles, the busiest rank's proposals one after the other.",
     ]

@@ -50,7 +50,7 @@ SEEDS = (1, 2, 3)
 class Result:
     network: str
     size: int
-    algorithm: str  # our scheduler, or an algorithm of SMPI
+    algorithm: str  # our algorithm, or an algorithm of SMPI
     ours: bool
     seed: int | None  # of the placement; None: in order
     bound_seconds: float
@@ -61,23 +61,23 @@ class Result:
 
 
 def ours(referee: Referee, network: _core.Network, name: str, size: int) -> list[Result]:
-    """Every contention-free scheduler that serves the network, under tokens."""
+    """Every contention-free algorithm that serves the network, under tokens."""
     demand = _core.Demand(network.ranks, size, "all-gather")
     bound = _core.lower_bounds(network, demand).seconds
     results = []
-    for scheduler in _core.schedulers():
-        if scheduler.pattern != "all-gather" or scheduler.why_not(network, demand):
+    for algorithm in _core.all_algorithms():
+        if algorithm.pattern != "all-gather" or algorithm.why_not(network, demand):
             continue
-        if not scheduler.contention_free:
+        if not algorithm.contention_free:
             continue
-        schedule = scheduler.make(network, demand)
+        schedule = algorithm.make(network, demand)
         waits = _core.derive_waits(network, schedule)
         seconds = referee.program(program_text(schedule, waits, companions(schedule)))
         predicted = _core.simulate(
             network, schedule, waits, "token", _core.ModelParameters(latency_weighted=True)
         ).seconds
         results.append(
-            Result(name, size, scheduler.name, True, None, bound, seconds, seconds / bound, predicted)
+            Result(name, size, algorithm.name, True, None, bound, seconds, seconds / bound, predicted)
         )
         report(results[-1])
     return results

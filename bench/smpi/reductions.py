@@ -80,7 +80,7 @@ class Result:
     ranks: int
     collective: str
     size: int
-    scheduler: str
+    algorithm: str
     bound_seconds: float
     ours: float | None
     best: str  # of SMPI's algorithms, in order
@@ -101,21 +101,21 @@ def ratio(run: Callable[[], float], bound: float) -> float | None:
 def schedule_of(
     network: Network, collective: str, size: int, folder: Path, timeout: float
 ) -> tuple[str, float, float | None]:
-    """Hocket's scheduler, the bound in seconds, and the schedule's time over it."""
+    """Hocket's algorithm, the bound in seconds, and the schedule's time over it."""
     planned = plan_collective(
-        collective, network, size // network.ranks if collective == "reduce-scatter" else size, startup=0.0
+        collective, network, size // network.ranks if collective == "reduce-scatter" else size, alpha=0.0
     )
     bound = planned.bound_seconds
     # The plan as it runs: its waits, and as many messages under way as its window allows.
     window = planned.waits.window * companions(planned.schedule)
     text = program_text(planned.schedule, planned.waits, window)
     ours = ratio(lambda: Referee(network, folder, timeout=timeout).program(text), bound)
-    return planned.scheduler, bound, rounded(ours)
+    return planned.algorithm, bound, rounded(ours)
 
 
 def measure(name: str, case: Case, collective: str, size: int, folder: Path, timeout: float) -> Result:
     network = read_network(f"{case.network}@{RATE},{LATENCY}")
-    scheduler, bound, ours = schedule_of(network, collective, size, folder, timeout)
+    algorithm, bound, ours = schedule_of(network, collective, size, folder, timeout)
     option, natives, rivals = NATIVES[collective]
     if network.ranks >= SLOW_RANKS:
         natives, rivals = natives[:2], rivals[:2]
@@ -137,7 +137,7 @@ def measure(name: str, case: Case, collective: str, size: int, folder: Path, tim
     medians = {algorithm: statistics.median(found) for algorithm, found in later.items()}
     best = min(first, key=first.__getitem__, default="none")
     return Result(
-        name, network.ranks, collective, size, scheduler, bound, ours, best,
+        name, network.ranks, collective, size, algorithm, bound, ours, best,
         rounded(first.get(best)), rounded(min((medians[a] for a in first if a in medians), default=None)),
         listed(first_rivals), listed({a: medians[a] for a in first_rivals if a in medians}),
     )  # fmt: skip
@@ -147,7 +147,7 @@ def again(row: Row, folder: Path, timeout: float) -> None:
     """Hocket's part of a result; what others take does not depend on it."""
     network = read_network(f"{CASES[row['network']].network}@{RATE},{LATENCY}")
     found = schedule_of(network, row["collective"], row["size"], folder, timeout)
-    row["scheduler"], row["bound_seconds"], row["ours"] = found
+    row["algorithm"], row["bound_seconds"], row["ours"] = found
     print(f"{row['network']}, {row['collective']}, {format_bytes(row['size'])}: {row['ours']}", flush=True)
 
 
@@ -225,7 +225,7 @@ def _line(row: Row) -> list[str]:
     in_order, at_random = pairs(row["rivals_in_order"]), pairs(row["rivals_at_random"])
     best = f"{_told(row['best_in_order'])} / {_told(row['best_at_random'])} ({row['best']})"
     others = (f"{in_order[a]} / {at_random.get(a, '—')}" if a in in_order else "" for a in NAMES)
-    ours = f"**{_told(row['ours'])}** ({row['scheduler']})"
+    ours = f"**{_told(row['ours'])}** ({row['algorithm']})"
     return [row["network"], row["collective"], format_bytes(row["size"]), ours, best, *others]
 
 

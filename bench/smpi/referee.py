@@ -18,7 +18,7 @@ from hocket.export.simgrid import hostfile, platform_xml
 
 SOURCE = Path(__file__).with_name("exchange.c")
 RIVALS = Path(__file__).with_name("rivals.c")
-BUNDLES = Path(__file__).with_name("bundles.c")
+TWO_LEVEL = Path(__file__).with_name("two_level.c")
 
 # A fluid model without distortions: what computes costs nothing, the latency is paid once, up front, and
 # the acknowledgements of the way back take no bandwidth.
@@ -116,8 +116,8 @@ class Referee:
         sizes = [str(number) for number in (size, *sides)]
         return self._run([], collective, algorithm, *sizes, binary=compiled(RIVALS, self.folder))
 
-    def bundled(self, leaders: int | str, size: int, ranks: int, copy: float, meet: float) -> float:
-        """Seconds of an all-to-all by bundles.c; ``leaders``: of a host, or the algorithm of SMPI between one of each.
+    def two_level(self, leaders: int | str, size: int, ranks: int, copy: float, meet: float) -> float:
+        """Seconds of an all-to-all by two_level.c; ``leaders``: of a host, or SMPI's algorithm between one of each.
 
         ``ranks``: of a host. ``copy``, ``meet``: seconds.
         """
@@ -125,7 +125,7 @@ class Referee:
         carriers = 0 if isinstance(leaders, str) else leaders
         nanoseconds = [round(1e9 * seconds) for seconds in (copy, meet)]
         numbers = [str(number) for number in (carriers, size, ranks, *nanoseconds)]
-        return self._run(options, *numbers, binary=compiled(BUNDLES, self.folder))
+        return self._run(options, *numbers, binary=compiled(TWO_LEVEL, self.folder))
 
     def _run(self, options: list[str], *arguments: str, binary: Path | None = None) -> float:
         command = [

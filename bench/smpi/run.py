@@ -60,7 +60,7 @@ def window_of(flow: str) -> int:
 def ours(referee: Referee, network: _core.Network, name: str, size: int, latency: float) -> list[Result]:
     """The tree schedule under each flow control: SMPI's time, and our prediction of it."""
     demand = _core.Demand(network.ranks, size)
-    schedule = _core.find_scheduler("tree").make(network, demand)
+    schedule = _core.find_algorithm("tree").make(network, demand)
     bound = _core.lower_bounds(network, demand).seconds
     # SMPI's own costs: no processor time, TCP's round-trip unfairness, barriers as measured there.
     parameters = _core.ModelParameters(barrier=referee.barrier(), latency_weighted=True)

@@ -17,8 +17,8 @@
 namespace hocket {
 
 /// Inputs of an algorithm besides network and demand.
-struct SchedulerOptions {
-  double startup = 0;                       ///< seconds a message costs besides its transfer (t_s, α)
+struct AlgorithmOptions {
+  double alpha = 0;                         ///< seconds a message costs besides its transfer (t_s, α)
   std::uint64_t seed = 1;                   ///< random seed: the same seed gives the same schedule
   const ChannelSharing* sharing = nullptr;  ///< channel shares of the demand's messages; null: not computed yet
 };
@@ -27,11 +27,11 @@ struct SchedulerOptions {
 /// of another kind.
 struct FoundForm {
   std::unique_ptr<ClosedForm> form;
-  std::string_view scheduler = {};
+  std::string_view algorithm = {};
   std::string_view why_not = {};
 };
 
-struct Scheduler {
+struct Algorithm {
   Pattern pattern;
   std::string_view name;
   std::string_view summary;
@@ -40,7 +40,7 @@ struct Scheduler {
   PortModel ports;          ///< the port model that they keep
   /// Empty if the algorithm serves this network and demand, else the reason why not.
   std::string_view (*why_not)(const Network&, const Demand&);
-  Schedule (*make)(const Network&, const Demand&, const SchedulerOptions&);
+  Schedule (*make)(const Network&, const Demand&, const AlgorithmOptions&);
   std::string_view guarantee = {};  ///< guarantee proven for its schedules; empty: nothing beyond the above
   /// The order in which one is chosen where nobody names one, from 1; 0: it is not.
   int rank = 0;
@@ -52,12 +52,12 @@ struct Scheduler {
   FoundForm (*form)(const Network&, const Demand&, bool near) = nullptr;
 };
 
-[[nodiscard]] std::span<const Scheduler* const> schedulers();
+[[nodiscard]] std::span<const Algorithm* const> all_algorithms();
 
 /// The algorithms of a pattern that are chosen automatically, by ascending `rank`.
-[[nodiscard]] std::vector<const Scheduler*> by_rank(Pattern pattern);
+[[nodiscard]] std::vector<const Algorithm*> by_rank(Pattern pattern);
 
 /// Throws InputError that lists the known names. Reductions are scheduled as all-gathers.
-[[nodiscard]] const Scheduler& find_scheduler(std::string_view name, Pattern pattern = Pattern::all_to_all);
+[[nodiscard]] const Algorithm& find_algorithm(std::string_view name, Pattern pattern = Pattern::all_to_all);
 
 }  // namespace hocket

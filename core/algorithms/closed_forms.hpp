@@ -7,7 +7,7 @@
 namespace hocket {
 
 /// The schedule that plan_exchange() would choose, in closed form. Null where it has none: then `why_not` says why.
-/// Time and memory are linear in the nodes of the network. `scheduler`: that of this one, however far from the bound.
-[[nodiscard]] FoundForm closed_form_of(const Network& network, const Demand& demand, std::string_view scheduler = {});
+/// Time and memory are linear in the nodes of the network. `algorithm`: that of this one, however far from the bound.
+[[nodiscard]] FoundForm closed_form_of(const Network& network, const Demand& demand, std::string_view algorithm = {});
 
 }  // namespace hocket

@@ -21,10 +21,10 @@ bool has_other_ways_back(const Network& network) {
 
 /// The first algorithm that serves the demand and is not far from the bound, else the last one that serves it. Throws
 /// InputError if none does.
-const Scheduler& first_choice(const Network& network, const Demand& demand, const Bounds& bounds) {
+const Algorithm& first_choice(const Network& network, const Demand& demand, const Bounds& bounds) {
   std::string reasons;
-  const Scheduler* fallback = nullptr;
-  for (const Scheduler* const one : by_rank(demand.pattern)) {
+  const Algorithm* fallback = nullptr;
+  for (const Algorithm* const one : by_rank(demand.pattern)) {
     if (const std::string_view reason = one->why_not(network, demand); !reason.empty()) {
       reasons += "; " + std::string(one->name) + ": " + std::string(reason);
       continue;
@@ -33,7 +33,7 @@ const Scheduler& first_choice(const Network& network, const Demand& demand, cons
     fallback = one;
   }
   if (fallback != nullptr) return *fallback;
-  throw InputError("no " + std::string(to_string(demand.pattern)) + " scheduler serves this network" + reasons);
+  throw InputError("no " + std::string(to_string(demand.pattern)) + " algorithm serves this network" + reasons);
 }
 
 bool predictions_are_compared(const Network& network, const Demand& demand) {
@@ -43,28 +43,28 @@ bool predictions_are_compared(const Network& network, const Demand& demand) {
 
 /// The first choice, and what it is compared with. Where links differ, the list, which is the best in three cases of
 /// four, comes before it. What is made for one contribution is near the bound; to simulate its
-/// many pieces would take minutes. Where messages have a startup there are few, and other ways may need fewer.
-std::vector<const Scheduler*> candidates(const Network& network, const Demand& demand, const Bounds& bounds,
-                                         double startup) {
-  const Scheduler& first = first_choice(network, demand, bounds);
-  std::vector<const Scheduler*> found{&first};
+/// many pieces would take minutes. Where messages have a per-message cost there are few, and other ways may need fewer.
+std::vector<const Algorithm*> candidates(const Network& network, const Demand& demand, const Bounds& bounds,
+                                         double alpha) {
+  const Algorithm& first = first_choice(network, demand, bounds);
+  std::vector<const Algorithm*> found{&first};
   if (!predictions_are_compared(network, demand)) return found;
-  if (first.one_contribution && (startup == 0 || network.tree() != nullptr)) return found;
-  for (const Scheduler* const other : schedulers()) {
+  if (first.one_contribution && (alpha == 0 || network.tree() != nullptr)) return found;
+  for (const Algorithm* const other : all_algorithms()) {
     if (other->name == "list" && demand.messages() > limits::most_messages_listed) continue;
     if (other->pattern == demand.pattern && other->contention_free && other != &first &&
         other->why_not(network, demand).empty())
       found.push_back(other);
   }
   if (demand.pattern == Pattern::all_to_all)
-    std::ranges::stable_partition(found, [](const Scheduler* scheduler) { return scheduler->name == "list"; });
+    std::ranges::stable_partition(found, [](const Algorithm* algorithm) { return algorithm->name == "list"; });
   return found;
 }
 
-const Scheduler& named(const std::string& name, const Network& network, const Demand& demand) {
-  const Scheduler& found = find_scheduler(name, demand.pattern);
+const Algorithm& named(const std::string& name, const Network& network, const Demand& demand) {
+  const Algorithm& found = find_algorithm(name, demand.pattern);
   if (const std::string_view reason = found.why_not(network, demand); !reason.empty())
-    throw InputError("scheduler '" + name + "' cannot serve this: " + std::string(reason));
+    throw InputError("algorithm '" + name + "' cannot serve this: " + std::string(reason));
   return found;
 }
 
@@ -76,19 +76,19 @@ bool better(const ChosenSchedule& a, const ChosenSchedule& b) {
 /// The candidate with the least predicted run time; a prediction of at most `enough` seconds ends the search. No more
 /// than two schedules are in memory at a time.
 template <class Make>
-ChosenSchedule fastest(const Network& network, const Demand& demand, const std::vector<const Scheduler*>& tried,
-                       const SchedulerOptions& costs, std::uint32_t window, double enough, Make make) {
+ChosenSchedule fastest(const Network& network, const Demand& demand, const std::vector<const Algorithm*>& tried,
+                       const AlgorithmOptions& costs, std::uint32_t window, double enough, Make make) {
   ChosenSchedule best = make(*tried.front());
   if (tried.size() == 1) return best;
   const auto predict_by_waits = [&](ChosenSchedule& of) {
     of.waits = derive_waits(network, of.schedule, window, costs.sharing);
     of.prediction =
-        predict(network, demand, of.schedule, *of.waits, of.scheduler->contention_free, costs.startup, std::nullopt);
+        predict(network, demand, of.schedule, *of.waits, of.algorithm->contention_free, costs.alpha, std::nullopt);
   };
   predict_by_waits(best);
   for (std::size_t i = 1; i < tried.size() && best.prediction->seconds > enough; ++i) {
     ChosenSchedule other = make(*tried[i]);
-    // A clock without latencies and startups tells at once what gains nothing; the waits take much longer.
+    // A clock without latencies and per-message costs tells at once what gains nothing; the waits take much longer.
     if (costs.sharing != nullptr &&
         token_seconds(network, other.schedule, *costs.sharing) >= limits::worth_waits * best.prediction->seconds)
       continue;
@@ -105,7 +105,7 @@ class AllReduces {
   AllReduces(const Network& network, const Demand& demand, const Bounds& bounds, const ScheduleOptions& options)
       : network_(network), demand_(demand), bounds_(bounds), options_(options) {}
 
-  Schedule of(const Scheduler& scheduler, const Schedule& gather) {
+  Schedule of(const Algorithm& algorithm, const Schedule& gather) {
     Schedule whole = turned(network_, Pattern::all_reduce, gather);
     if (!has_other_ways_back(network_)) return whole;
     const double seconds = lockstep_seconds(network_, whole);
@@ -115,7 +115,7 @@ class AllReduces {
       back.pattern = Pattern::reduce_scatter;
       back_ = choose_schedule(network_, back, options_);
     }
-    if (back_->scheduler->ports != scheduler.ports) return whole;
+    if (back_->algorithm->ports != algorithm.ports) return whole;
     Schedule halves = joined(back_->schedule, gather);
     return lockstep_seconds(network_, halves) < seconds ? std::move(halves) : std::move(whole);
   }
@@ -138,20 +138,20 @@ ChosenSchedule choose_schedule(const Network& network, const Demand& demand, con
   if (reduces && !both && has_other_ways_back(network)) ways_back.emplace(network.turned_round());
   const Network& made_for = ways_back ? *ways_back : network;
   const Bounds bounds = lower_bounds(network, demand), of_forward = reduces ? lower_bounds(made_for, forward) : bounds;
-  SchedulerOptions costs = options.for_scheduler;
-  const std::vector<const Scheduler*> tried =
-      options.scheduler.empty() ? candidates(made_for, forward, of_forward, costs.startup)
-                                : std::vector<const Scheduler*>{&named(options.scheduler, made_for, forward)};
+  AlgorithmOptions costs = options.for_algorithm;
+  const std::vector<const Algorithm*> tried =
+      options.algorithm.empty() ? candidates(made_for, forward, of_forward, costs.alpha)
+                                : std::vector<const Algorithm*>{&named(options.algorithm, made_for, forward)};
   std::optional<ChannelSharing> sharing;  // all-to-alls: shared by all schedules, which have the same messages
   if (tried.size() > 1 && demand.pattern == Pattern::all_to_all)
     costs.sharing = &sharing.emplace(network, each_pair(network, demand.bytes));
-  const double bound = least_seconds(network, demand, bounds, costs.startup);
+  const double bound = least_seconds(network, demand, bounds, costs.alpha);
   AllReduces all_reduces(network, demand, bounds, options);
-  const auto make = [&](const Scheduler& scheduler) {
-    Schedule schedule = scheduler.make(made_for, forward, costs);
-    if (reduces) schedule = both ? all_reduces.of(scheduler, schedule) : turned(network, demand.pattern, schedule);
-    return ChosenSchedule{&scheduler, std::move(schedule), bounds,
-                          least_phases(network, demand, bounds, scheduler.ports), bound};
+  const auto make = [&](const Algorithm& algorithm) {
+    Schedule schedule = algorithm.make(made_for, forward, costs);
+    if (reduces) schedule = both ? all_reduces.of(algorithm, schedule) : turned(network, demand.pattern, schedule);
+    return ChosenSchedule{&algorithm, std::move(schedule), bounds,
+                          least_phases(network, demand, bounds, algorithm.ports), bound};
   };
   const double enough = limits::near_enough * std::max(bound, both ? 2 * of_forward.seconds : 0);
   return fastest(network, demand, tried, costs, options.window.value_or(run_window(demand)), enough, make);
@@ -164,12 +164,11 @@ PlannedExchange plan_exchange(const Network& network, const Demand& demand, cons
   return {std::move(chosen), std::move(waits)};
 }
 
-Prediction predict(const Network& network, const Demand& demand, const PlannedExchange& planned, double startup,
+Prediction predict(const Network& network, const Demand& demand, const PlannedExchange& planned, double alpha,
                    std::uint64_t most_steps) {
   const ChosenSchedule& chosen = planned.chosen;
   if (chosen.prediction) return *chosen.prediction;
-  return predict(network, demand, chosen.schedule, planned.waits, chosen.scheduler->contention_free, startup,
-                 most_steps);
+  return predict(network, demand, chosen.schedule, planned.waits, chosen.algorithm->contention_free, alpha, most_steps);
 }
 
 }  // namespace hocket

@@ -13,18 +13,18 @@ namespace hocket {
 
 /// Options of planning besides network and demand.
 struct ScheduleOptions {
-  std::string scheduler = {};  ///< a name of the registry; empty: chosen
-  SchedulerOptions for_scheduler = {};
+  std::string algorithm = {};  ///< a name of the registry; empty: chosen
+  AlgorithmOptions for_algorithm = {};
   /// Messages in flight that its waits will allow on a channel; none: run_window().
   std::optional<std::uint32_t> window = {};
 };
 
 struct ChosenSchedule {
-  const Scheduler* scheduler;
+  const Algorithm* algorithm;
   Schedule schedule;
   Bounds bounds;
-  std::uint64_t bound_phases;  ///< no schedule of the scheduler's port model has fewer
-  double bound_seconds;        ///< no schedule takes less time, startups counted
+  std::uint64_t bound_phases;  ///< no schedule of the algorithm's port model has fewer
+  double bound_seconds;        ///< no schedule takes less time, per-message costs counted
   /// Prediction for this schedule with its waits, if predictions were compared.
   std::optional<Prediction> prediction = {};
   std::optional<Waits> waits = {};  ///< these waits, if predictions were compared; plan_exchange() moves them out
@@ -40,13 +40,13 @@ struct ChosenSchedule {
 /// - All-gather to which one rank contributes: disjoint-trees or group-chain, where near the bound.
 /// - All-gather: the first one of switch-ring (trees), gossip (grids, where it comes near the bound), rails and
 ///   spreading, whichever is faster phase by phase; then the least predicted time.
-/// - Reduce-scatter, all-reduce: an all-gather of the same blocks, turned round (schedule/turned.hpp); `scheduler` is
+/// - Reduce-scatter, all-reduce: an all-gather of the same blocks, turned round (schedule/turned.hpp); `algorithm` is
 ///   that one's. What is compared is the time of the reduction. Of a reduce-scatter on a graph or explicit routes the
 ///   all-gather is made for the ways back.
 /// - Irregular: list, which cuts nothing, where it comes near the bound or cutting would take long, else critical.
 ///
 /// What comes near the bound is taken without looking further; all limits are in limits.hpp. Throws InputError if no
-/// scheduler, or not the one that was named, serves them.
+/// algorithm, or not the one that was named, serves them.
 [[nodiscard]] ChosenSchedule choose_schedule(const Network& network, const Demand& demand,
                                              const ScheduleOptions& options = {});
 
@@ -68,8 +68,9 @@ struct PlannedExchange {
 [[nodiscard]] PlannedExchange plan_exchange(const Network& network, const Demand& demand,
                                             const ScheduleOptions& options = {});
 
-/// The time of a planned exchange, for a demand and startup as it was planned with. `most_steps`: of a simulation.
+/// The time of a planned exchange, for a demand and per-message cost as it was planned with. `most_steps`: of a
+/// simulation.
 [[nodiscard]] Prediction predict(const Network& network, const Demand& demand, const PlannedExchange& planned,
-                                 double startup, std::uint64_t most_steps = limits::most_simulation_steps);
+                                 double alpha, std::uint64_t most_steps = limits::most_simulation_steps);
 
 }  // namespace hocket

@@ -16,25 +16,25 @@ constexpr std::array table{HOCKET_ALGORITHMS(HOCKET_ADDRESS)};
 
 }  // namespace
 
-std::span<const Scheduler* const> schedulers() { return table; }
+std::span<const Algorithm* const> all_algorithms() { return table; }
 
-std::vector<const Scheduler*> by_rank(Pattern pattern) {
-  std::vector<const Scheduler*> found;
+std::vector<const Algorithm*> by_rank(Pattern pattern) {
+  std::vector<const Algorithm*> found;
   std::ranges::copy_if(table, std::back_inserter(found),
-                       [&](const Scheduler* one) { return one->pattern == pattern && one->rank > 0; });
-  std::ranges::sort(found, {}, &Scheduler::rank);
+                       [&](const Algorithm* one) { return one->pattern == pattern && one->rank > 0; });
+  std::ranges::sort(found, {}, &Algorithm::rank);
   return found;
 }
 
-const Scheduler& find_scheduler(std::string_view name, Pattern pattern) {
-  if (reduces(pattern)) return find_scheduler(name, Pattern::all_gather);
+const Algorithm& find_algorithm(std::string_view name, Pattern pattern) {
+  if (reduces(pattern)) return find_algorithm(name, Pattern::all_gather);
   std::string known;
-  for (const Scheduler* const scheduler : table) {
-    if (scheduler->pattern != pattern) continue;
-    if (scheduler->name == name) return *scheduler;
-    known += (known.empty() ? "" : ", ") + std::string(scheduler->name);
+  for (const Algorithm* const algorithm : table) {
+    if (algorithm->pattern != pattern) continue;
+    if (algorithm->name == name) return *algorithm;
+    known += (known.empty() ? "" : ", ") + std::string(algorithm->name);
   }
-  throw InputError("no " + std::string(to_string(pattern)) + " scheduler is called '" + std::string(name) +
+  throw InputError("no " + std::string(to_string(pattern)) + " algorithm is called '" + std::string(name) +
                    "'; there are " + known);
 }
 

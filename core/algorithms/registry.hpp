@@ -43,7 +43,7 @@
 
 namespace hocket::algorithms {
 
-#define HOCKET_DECLARE(name) extern const Scheduler name;
+#define HOCKET_DECLARE(name) extern const Algorithm name;
 HOCKET_ALGORITHMS(HOCKET_DECLARE)
 #undef HOCKET_DECLARE
 

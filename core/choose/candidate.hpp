@@ -12,9 +12,9 @@ struct Candidate {
   std::uint32_t window = 0;  ///< messages of a rank that may be unacknowledged; 0: the library's own call
   bool free = false;         ///< nobody waits for a turn
   bool large = false;        ///< segments of `large_segment` bytes
-  /// One message between two hosts, for all their ranks (runtime/bundle/); window 0: the library carries them.
-  bool bundled = false;
-  /// Every rank of a host carries some of its bundles, as soon as it can.
+  /// One message between two hosts, for all their ranks (runtime/two_level/); window 0: the library carries them.
+  bool two_level = false;
+  /// Every rank of a host carries some of its aggregates, as soon as it can.
   bool all_lead = false;
 };
 
@@ -25,7 +25,7 @@ inline constexpr std::size_t large_segment = std::size_t{1} << 20;
 /// A schedule as it was planned: the window of its plan, the flow control that the environment asks for.
 inline constexpr Candidate as_planned{"as planned"};
 
-/// The first is the library's own. Evidence of earlier runs names them, so names stay.
+/// The first is the library's own. Timings of earlier runs names them, so names stay.
 inline constexpr std::array<Candidate, 14> all_candidates{{
     {"native"},
     {.name = "window-1", .window = 1},
@@ -36,11 +36,11 @@ inline constexpr std::array<Candidate, 14> all_candidates{{
     {.name = "window-1-large", .window = 1, .large = true},
     {.name = "window-4-large", .window = 4, .large = true},
     {.name = "order-large", .window = 8, .free = true, .large = true},
-    {.name = "bundle-1", .window = 1, .bundled = true},
-    {.name = "bundle-2", .window = 2, .bundled = true},
-    {.name = "bundle-order", .window = 8, .free = true, .bundled = true},
-    {.name = "bundle-native", .bundled = true},
-    {.name = "bundle-leaders", .bundled = true, .all_lead = true},
+    {.name = "two-level-1", .window = 1, .two_level = true},
+    {.name = "two-level-2", .window = 2, .two_level = true},
+    {.name = "two-level-order", .window = 8, .free = true, .two_level = true},
+    {.name = "two-level-native", .two_level = true},
+    {.name = "two-level-leaders", .two_level = true, .all_lead = true},
 }};
 
 /// Ranks; with more, every window's waits would cost seconds to derive. Only the usual window is offered.
@@ -54,21 +54,21 @@ struct CallFacts {
   std::size_t segment = 0;         ///< bytes of the segments of messages
   bool is_usual_segment = true;    ///< nobody has asked for another
   bool waits_for_turns = true;     ///< flow control by tokens
-  bool goes_rank_by_rank = true;   ///< otherwise only bundled: irregular calls, whose own schedules are made for them
+  bool goes_rank_by_rank = true;  ///< otherwise only aggregated: irregular calls, whose own schedules are made for them
 };
 
 /// True if the candidate can serve a call of these facts; two-level messages also need hosts with several ranks.
 [[nodiscard]] constexpr bool is_offered(const Candidate& candidate, const CallFacts& facts) {
-  const bool is_native = candidate.window == 0 && !candidate.bundled;
+  const bool is_native = candidate.window == 0 && !candidate.two_level;
   if (is_native) return true;
   if (candidate.free && !facts.waits_for_turns) return false;
   if (candidate.large && (facts.bytes <= facts.segment || !facts.is_usual_segment)) return false;
-  if (candidate.bundled) return true;
+  if (candidate.two_level) return true;
   const bool is_usual = candidate.window == facts.usual_window && !candidate.free && !candidate.large;
   return facts.goes_rank_by_rank && (facts.ranks <= most_ranks_for_windows || is_usual);
 }
 
 /// The candidate for sums on hosts with several ranks if calls are not timed.
-inline constexpr const Candidate& bundled_sums = all_candidates[10];
+inline constexpr const Candidate& two_level_sums = all_candidates[10];
 
 }  // namespace hocket

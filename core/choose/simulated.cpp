@@ -6,7 +6,7 @@
 namespace hocket {
 
 ModelParameters costs_of_steps(const Network& network, double step_seconds, double overhead) {
-  return {.startup = step_seconds / 4,
+  return {.alpha = step_seconds / 4,
           .receive = step_seconds / 4,
           .token = step_seconds / 4,
           .token_work = step_seconds / 8,

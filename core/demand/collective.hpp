@@ -28,7 +28,7 @@ struct Collective {
   [[nodiscard]] bool forwards() const { return by_blocks(pattern); }
   /// Seconds that a message is taken to cost its sender unless the user says otherwise. One rank's block alone flows in
   /// a pipeline: what each part costs decides how many there are.
-  [[nodiscard]] double usual_startup() const { return rooted ? limits::run_startup : 0; }
+  [[nodiscard]] double usual_alpha() const { return rooted ? limits::run_alpha : 0; }
 };
 
 [[nodiscard]] std::span<const Collective> collectives();

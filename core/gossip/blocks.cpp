@@ -17,11 +17,11 @@ Line::Line(Builder& builder, std::uint32_t axis, std::uint32_t node, std::uint32
       base_(node - builder.grid().coordinate(node, axis) * stride_),
       ports_(ports) {}
 
-void Line::send(std::uint64_t step, std::uint32_t from, std::uint32_t to, bool forward, const Bundle* bundle) {
+void Line::send(std::uint64_t step, std::uint32_t from, std::uint32_t to, bool forward, const Aggregate* aggregate) {
   const std::int64_t src = from % side_, dst = to % side_;
   std::int64_t displacement = dst - src;
   if (wraps() && forward != (displacement > 0)) displacement += forward ? side_ : -std::int64_t{side_};
-  builder_.send(step, node(from), axis_, static_cast<std::int32_t>(displacement), bundle);
+  builder_.send(step, node(from), axis_, static_cast<std::int32_t>(displacement), aggregate);
 }
 
 std::uint64_t Line::concentrate(std::uint64_t start, std::span<const Cell> cells) {
@@ -39,19 +39,19 @@ std::uint64_t Line::concentrate(std::uint64_t start, std::span<const Cell> cells
 
 /// Three ways: what is left and right of the head comes to it in parts, from the nearest to the
 /// outermost, each concentrated before. Returns what the cell holds; the head has it after step end − 1.
-const Bundle* Line::gather(const Cell& cell, std::uint64_t end) {
+const Aggregate* Line::gather(const Cell& cell, std::uint64_t end) {
   if (cell.size == 1) return held(cell.head);
   if (ports_ == Ports::half_duplex) return gather_half_duplex(cell, end);
   const std::uint32_t left = cell.head - cell.first, longest = std::max(left, cell.size - 1 - left);
   const Volumes sizes = conc_volumes(2 * longest + 1);
-  std::vector<const Bundle*> parts{held(cell.head)};
+  std::vector<const Aggregate*> parts{held(cell.head)};
   gather_side(cell, true, sizes, end, parts);
   gather_side(cell, false, sizes, end, parts);
   return builder_.merged(std::move(parts));
 }
 
 void Line::gather_side(const Cell& cell, bool left, const Volumes& sizes, std::uint64_t end,
-                       std::vector<const Bundle*>& parts) {
+                       std::vector<const Aggregate*>& parts) {
   std::uint32_t rest = left ? cell.head - cell.first : cell.first + cell.size - 1 - cell.head;
   for (std::size_t back = 1; back <= sizes.size() && rest > 0; ++back) {
     const std::uint32_t size = std::min(rest, static_cast<std::uint32_t>(sizes[sizes.size() - back]));
@@ -66,13 +66,13 @@ void Line::gather_side(const Cell& cell, bool left, const Volumes& sizes, std::u
 }
 
 /// Two ways: the half without the head is sent to it in the last step.
-const Bundle* Line::gather_half_duplex(const Cell& cell, std::uint64_t end) {
+const Aggregate* Line::gather_half_duplex(const Cell& cell, std::uint64_t end) {
   const std::uint32_t larger = cell.size - cell.size / 2;
   const bool head_left = cell.head - cell.first < larger;
   const Cell mine{head_left ? cell.first : cell.first + cell.size - larger, larger, cell.head};
   const std::uint32_t other_first = head_left ? cell.first + larger : cell.first;
   const Cell other{other_first, cell.size - larger, other_first};
-  const Bundle* sent = gather(other, end - 1);
+  const Aggregate* sent = gather(other, end - 1);
   send(end - 1, other.head, cell.head, !head_left, sent);
   tree_.push_back({end - 1, other.head, cell.head});
   return builder_.merged({gather(mine, end - 1), sent});
@@ -80,7 +80,7 @@ const Bundle* Line::gather_half_duplex(const Cell& cell, std::uint64_t end) {
 
 std::uint64_t Line::disseminate(std::uint64_t start) {
   if (tree_.empty()) return start;
-  const Bundle* all = held(
+  const Aggregate* all = held(
       std::max_element(tree_.begin(), tree_.end(), [](const Edge& a, const Edge& b) { return a.step < b.step; })->dst);
   for (const Edge& edge : tree_) {
     // The way that the concentration came, so that no link of another part is crossed.
@@ -102,14 +102,14 @@ std::uint64_t Line::circulate(std::uint64_t start, const Places& places, std::ui
 
 std::uint64_t Line::circulate_ring(std::uint64_t start, const Places& places, std::uint32_t window) {
   const auto count = static_cast<std::uint32_t>(places.size());
-  std::vector<const Bundle*> own(count);
+  std::vector<const Aggregate*> own(count);
   for (std::uint32_t i = 0; i < count; ++i) own[i] = held(places[i]);
   const auto at = [&](std::uint32_t i) { return i % count; };
   const std::uint32_t steps = window / 2;
   for (std::uint32_t i = 0; i < count; ++i) {
     if (own[i] != own[at(i + window)]) throw std::logic_error("what is held does not repeat with the window");
     for (std::uint32_t t = 0; t < steps; ++t) {
-      const Bundle *right = own[at(i + count - t)], *left = own[at(i + t)];
+      const Aggregate *right = own[at(i + count - t)], *left = own[at(i + t)];
       if (window % 2 == 0 && t + 1 == steps) {
         // The opposite one's content comes from both sides, one half each.
         right = builder_.chunks(right, 2)[0];
@@ -119,7 +119,7 @@ std::uint64_t Line::circulate_ring(std::uint64_t start, const Places& places, st
       send(start + t, places[i], places[at(i + count - 1)], false, left);
     }
   }
-  std::vector<const Bundle*> parts(window);
+  std::vector<const Aggregate*> parts(window);
   for (std::uint32_t i = 0; i < count; ++i) {
     if (i == 0 || window != count)
       for (std::uint32_t j = 0; j < window; ++j) parts[j] = own[at(i + j)];
@@ -130,13 +130,13 @@ std::uint64_t Line::circulate_ring(std::uint64_t start, const Places& places, st
 
 std::uint64_t Line::circulate_array(std::uint64_t start, const Places& places) {
   const auto count = static_cast<std::uint32_t>(places.size());
-  std::vector<const Bundle*> own(count);
+  std::vector<const Aggregate*> own(count);
   for (std::uint32_t i = 0; i < count; ++i) own[i] = held(places[i]);
   for (std::uint32_t i = 0; i < count; ++i) {
     for (std::uint32_t t = 0; t <= i && i + 1 < count; ++t) send(start + t, places[i], places[i + 1], true, own[i - t]);
     for (std::uint32_t t = 0; i + t < count && i > 0; ++t) send(start + t, places[i], places[i - 1], false, own[i + t]);
   }
-  const Bundle* all = builder_.merged(own);
+  const Aggregate* all = builder_.merged(own);
   for (const std::uint32_t place : places) hold(place, all);
   return start + count - 1;
 }
@@ -151,7 +151,7 @@ std::uint64_t Line::circulate_half_duplex(std::uint64_t start, const Places& pla
     for (std::uint32_t i = 0; i < count; i += 2) ring[at++] = places[i];
     for (std::uint32_t i = count / 2; i-- > 0;) ring[at++] = places[2 * i + 1];
   }
-  std::vector<const Bundle*> own(count);
+  std::vector<const Aggregate*> own(count);
   for (std::uint32_t i = 0; i < count; ++i) own[i] = held(ring[i]);
   const std::uint32_t classes = count % 2 == 0 ? 2 : 3;
   for (std::uint32_t shift = 0; shift + 1 < count; ++shift)
@@ -160,7 +160,7 @@ std::uint64_t Line::circulate_half_duplex(std::uint64_t start, const Places& pla
       send(start + std::uint64_t{shift} * classes + colour, ring[i], ring[(i + 1) % count], true,
            own[(i + count - shift) % count]);
     }
-  const Bundle* all = builder_.merged(own);
+  const Aggregate* all = builder_.merged(own);
   for (const std::uint32_t place : places) hold(place, all);
   return start + std::uint64_t{classes} * (count - 1);
 }
@@ -177,7 +177,7 @@ std::uint64_t Line::insert(std::uint64_t start, Places& places, Round round) {
   const std::uint32_t factor = std::min(round.factor, largest);
   if (factor < 2) return start;
   const std::uint32_t count = ins_chunks(factor, round.steps, ports_);
-  const Bundle* message = held(places[0]);
+  const Aggregate* message = held(places[0]);
   for (const std::uint32_t place : places)
     if (held(place) != message) throw std::logic_error("bridgeheads hold different contents");
   const auto& chunks = builder_.chunks(message, count);
@@ -199,7 +199,8 @@ std::uint64_t Line::insert(std::uint64_t start, Places& places, Round round) {
 
 /// Chunks 0, 1, … come from the left, k − 1, k − 2, … from the right, one place on in every step. The
 /// i-th new bridgehead hears i − 1 steps later from the left than the first, so it takes fewer from there.
-void Line::stream(std::uint64_t start, const Gap& gap, std::uint32_t steps, const std::vector<const Bundle*>& chunks) {
+void Line::stream(std::uint64_t start, const Gap& gap, std::uint32_t steps,
+                  const std::vector<const Aggregate*>& chunks) {
   const auto k = static_cast<std::uint32_t>(chunks.size());
   for (std::uint32_t i = 1; i < gap.parts; ++i) {
     const std::uint32_t from_left = std::min(k, steps + 1 > i ? steps + 1 - i : 0);
@@ -214,7 +215,7 @@ void Line::stream(std::uint64_t start, const Gap& gap, std::uint32_t steps, cons
 /// 1, 3, …: a bridgehead feeds both its sides, a new one receives and sends in turn. Where no gap gets
 /// more than one new bridgehead, chunks follow each other in every step.
 void Line::stream_half_duplex(std::uint64_t start, const Gap& gap, std::uint32_t pace,
-                              const std::vector<const Bundle*>& chunks) {
+                              const std::vector<const Aggregate*>& chunks) {
   const std::uint32_t from_left = gap.parts / 2;
   for (std::uint32_t j = 0; j < chunks.size(); ++j) {
     for (std::uint32_t i = 1; i <= from_left; ++i)

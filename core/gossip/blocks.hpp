@@ -17,9 +17,9 @@
 
 namespace hocket::gossip {
 
-/// Parcels sorted by origin. The builder keeps one bundle per content, so that equal contents are
+/// Parcels sorted by origin. The builder keeps one aggregate per content, so that equal contents are
 /// equal pointers.
-struct Bundle {
+struct Aggregate {
   std::vector<Parcel> parcels;
   std::uint64_t units = 0;
 };
@@ -31,28 +31,29 @@ class Builder {
   Builder(Grid grid, std::uint64_t units, std::uint32_t colours = 1);
 
   [[nodiscard]] const Grid& grid() const { return grid_; }
-  [[nodiscard]] const Bundle* held(std::uint32_t colour, std::uint32_t node) const { return held_[colour][node]; }
-  void hold(std::uint32_t colour, std::uint32_t node, const Bundle* bundle) { held_[colour][node] = bundle; }
+  [[nodiscard]] const Aggregate* held(std::uint32_t colour, std::uint32_t node) const { return held_[colour][node]; }
+  void hold(std::uint32_t colour, std::uint32_t node, const Aggregate* aggregate) { held_[colour][node] = aggregate; }
 
-  [[nodiscard]] const Bundle* merged(std::vector<const Bundle*> parts);
+  [[nodiscard]] const Aggregate* merged(std::vector<const Aggregate*> parts);
   /// The content in its order, cut in so many equal parts.
-  [[nodiscard]] const std::vector<const Bundle*>& chunks(const Bundle* bundle, std::uint32_t count);
+  [[nodiscard]] const std::vector<const Aggregate*>& chunks(const Aggregate* aggregate, std::uint32_t count);
 
-  void send(std::uint64_t step, std::uint32_t src, std::uint32_t axis, std::int32_t displacement, const Bundle* bundle);
+  void send(std::uint64_t step, std::uint32_t src, std::uint32_t axis, std::int32_t displacement,
+            const Aggregate* aggregate);
   /// The steps so far; an empty one where nothing was sent before the end.
   [[nodiscard]] Steps finish(std::uint64_t steps);
 
  private:
-  const Bundle* intern(std::vector<Parcel> parcels);
+  const Aggregate* intern(std::vector<Parcel> parcels);
 
   Grid grid_;
   Steps steps_;
-  std::deque<Bundle> bundles_;
-  std::unordered_multimap<std::uint64_t, const Bundle*> by_hash_;
-  std::map<std::vector<const Bundle*>, const Bundle*> merged_;
-  std::map<std::pair<const Bundle*, std::uint32_t>, std::vector<const Bundle*>> chunks_;
-  std::unordered_map<const Bundle*, std::pair<std::uint64_t, std::uint64_t>> stored_;
-  std::vector<std::vector<const Bundle*>> held_;
+  std::deque<Aggregate> aggregates_;
+  std::unordered_multimap<std::uint64_t, const Aggregate*> by_hash_;
+  std::map<std::vector<const Aggregate*>, const Aggregate*> merged_;
+  std::map<std::pair<const Aggregate*, std::uint32_t>, std::vector<const Aggregate*>> chunks_;
+  std::unordered_map<const Aggregate*, std::pair<std::uint64_t, std::uint64_t>> stored_;
+  std::vector<std::vector<const Aggregate*>> held_;
   std::vector<std::vector<Message>> pending_;
 };
 
@@ -67,7 +68,7 @@ class Line {
 
   [[nodiscard]] std::uint32_t side() const { return side_; }
   [[nodiscard]] std::uint32_t node(std::uint32_t place) const { return base_ + place % side_ * stride_; }
-  [[nodiscard]] const Bundle* held(std::uint32_t place) const { return builder_.held(colour_, node(place)); }
+  [[nodiscard]] const Aggregate* held(std::uint32_t place) const { return builder_.held(colour_, node(place)); }
 
   /// conc: the heads of all cells come to hold what their cells hold. Smaller cells start later.
   std::uint64_t concentrate(std::uint64_t start, std::span<const Cell> cells);
@@ -94,19 +95,19 @@ class Line {
   };
 
   [[nodiscard]] bool wraps() const { return builder_.grid().wraparound; }
-  void hold(std::uint32_t place, const Bundle* bundle) { builder_.hold(colour_, node(place), bundle); }
+  void hold(std::uint32_t place, const Aggregate* aggregate) { builder_.hold(colour_, node(place), aggregate); }
   /// Sends from place to place; on a ring the way that `forward` says.
-  void send(std::uint64_t step, std::uint32_t from, std::uint32_t to, bool forward, const Bundle* bundle);
-  const Bundle* gather(const Cell& cell, std::uint64_t end);
-  const Bundle* gather_half_duplex(const Cell& cell, std::uint64_t end);
+  void send(std::uint64_t step, std::uint32_t from, std::uint32_t to, bool forward, const Aggregate* aggregate);
+  const Aggregate* gather(const Cell& cell, std::uint64_t end);
+  const Aggregate* gather_half_duplex(const Cell& cell, std::uint64_t end);
   void gather_side(const Cell& cell, bool left, const Volumes& sizes, std::uint64_t end,
-                   std::vector<const Bundle*>& parts);
+                   std::vector<const Aggregate*>& parts);
   std::uint64_t circulate_ring(std::uint64_t start, const Places& places, std::uint32_t window);
   std::uint64_t circulate_array(std::uint64_t start, const Places& places);
   std::uint64_t circulate_half_duplex(std::uint64_t start, const Places& places);
-  void stream(std::uint64_t start, const Gap& gap, std::uint32_t steps, const std::vector<const Bundle*>& chunks);
+  void stream(std::uint64_t start, const Gap& gap, std::uint32_t steps, const std::vector<const Aggregate*>& chunks);
   void stream_half_duplex(std::uint64_t start, const Gap& gap, std::uint32_t pace,
-                          const std::vector<const Bundle*>& chunks);
+                          const std::vector<const Aggregate*>& chunks);
 
   Builder& builder_;
   std::uint32_t axis_, colour_, side_, stride_, base_;

@@ -32,26 +32,26 @@ Builder::Builder(Grid grid, std::uint64_t units, std::uint32_t colours) : grid_(
   }
 }
 
-const Bundle* Builder::intern(std::vector<Parcel> parcels) {
+const Aggregate* Builder::intern(std::vector<Parcel> parcels) {
   const std::uint64_t hash = hash_of(parcels);
   const auto [first, last] = by_hash_.equal_range(hash);
   for (auto it = first; it != last; ++it)
     if (it->second->parcels == parcels) return it->second;
-  Bundle& bundle = bundles_.emplace_back();
-  for (const Parcel& parcel : parcels) bundle.units += parcel.end - parcel.begin;
-  bundle.parcels = std::move(parcels);
-  by_hash_.emplace(hash, &bundle);
-  return &bundle;
+  Aggregate& aggregate = aggregates_.emplace_back();
+  for (const Parcel& parcel : parcels) aggregate.units += parcel.end - parcel.begin;
+  aggregate.parcels = std::move(parcels);
+  by_hash_.emplace(hash, &aggregate);
+  return &aggregate;
 }
 
-const Bundle* Builder::merged(std::vector<const Bundle*> parts) {
+const Aggregate* Builder::merged(std::vector<const Aggregate*> parts) {
   std::sort(parts.begin(), parts.end());
   parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
   if (parts.size() == 1) return parts.front();
   const auto known = merged_.find(parts);
   if (known != merged_.end()) return known->second;
   std::vector<Parcel> all, whole;
-  for (const Bundle* part : parts) all.insert(all.end(), part->parcels.begin(), part->parcels.end());
+  for (const Aggregate* part : parts) all.insert(all.end(), part->parcels.begin(), part->parcels.end());
   std::sort(all.begin(), all.end(), before);
   for (const Parcel& parcel : all) {
     if (!whole.empty() && whole.back().origin == parcel.origin && whole.back().end >= parcel.begin)
@@ -59,19 +59,19 @@ const Bundle* Builder::merged(std::vector<const Bundle*> parts) {
     else
       whole.push_back(parcel);
   }
-  const Bundle* bundle = intern(std::move(whole));
-  merged_.emplace(std::move(parts), bundle);
-  return bundle;
+  const Aggregate* aggregate = intern(std::move(whole));
+  merged_.emplace(std::move(parts), aggregate);
+  return aggregate;
 }
 
-const std::vector<const Bundle*>& Builder::chunks(const Bundle* bundle, std::uint32_t count) {
-  auto& chunks = chunks_[{bundle, count}];
+const std::vector<const Aggregate*>& Builder::chunks(const Aggregate* aggregate, std::uint32_t count) {
+  auto& chunks = chunks_[{aggregate, count}];
   if (!chunks.empty()) return chunks;
-  if (bundle->units % count != 0) throw std::logic_error("a message cannot be cut in equal chunks of whole units");
-  const std::uint64_t size = bundle->units / count;
+  if (aggregate->units % count != 0) throw std::logic_error("a message cannot be cut in equal chunks of whole units");
+  const std::uint64_t size = aggregate->units / count;
   std::vector<Parcel> chunk;
   std::uint64_t room = size;
-  for (Parcel parcel : bundle->parcels) {
+  for (Parcel parcel : aggregate->parcels) {
     while (parcel.begin < parcel.end) {
       const auto cut = static_cast<std::uint32_t>(std::min<std::uint64_t>(parcel.end, parcel.begin + room));
       chunk.push_back({parcel.origin, parcel.begin, cut});
@@ -87,11 +87,11 @@ const std::vector<const Bundle*>& Builder::chunks(const Bundle* bundle, std::uin
 }
 
 void Builder::send(std::uint64_t step, std::uint32_t src, std::uint32_t axis, std::int32_t displacement,
-                   const Bundle* bundle) {
-  const auto [it, first_time] = stored_.try_emplace(bundle);
+                   const Aggregate* aggregate) {
+  const auto [it, first_time] = stored_.try_emplace(aggregate);
   if (first_time) {
     it->second.first = steps_.parcels.size();
-    steps_.parcels.insert(steps_.parcels.end(), bundle->parcels.begin(), bundle->parcels.end());
+    steps_.parcels.insert(steps_.parcels.end(), aggregate->parcels.begin(), aggregate->parcels.end());
     it->second.second = steps_.parcels.size();
   }
   if (pending_.size() <= step) pending_.resize(step + 1);

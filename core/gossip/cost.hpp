@@ -11,7 +11,7 @@
 
 namespace hocket::gossip {
 
-/// Startups that follow each other, and the sum over steps of the largest message (one item: 1).
+/// Per-message costs that follow each other, and the sum over steps of the largest message (one item: 1).
 struct Cost {
   std::uint64_t steps = 0;
   double volume = 0;
@@ -106,7 +106,7 @@ struct Cell {
 
 /// Half duplex on two even sides n: blocks of 2×2 gossip first; then white processors (even sum of
 /// coordinates) run rows before columns, black ones columns before rows. On a torus or a mesh:
-/// 2n startups and 2(n² − 1) items for n/2 even, half the startups of approach 1 on both axes.
+/// 2n per-message costs and 2(n² − 1) items for n/2 even, half the per-message costs of approach 1 on both axes.
 [[nodiscard]] Cost black_white_cost(std::uint32_t rows, std::uint32_t columns);
 
 }  // namespace hocket::gossip

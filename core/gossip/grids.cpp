@@ -165,7 +165,7 @@ Steps black_white_gossip(const Grid& grid) {
       const std::uint32_t other = grid.moved(node, axis, 1);
       builder.send(start, node, axis, 1, builder.held(0, node));
       builder.send(start + 1, other, axis, -1, builder.held(0, other));
-      const Bundle* both = builder.merged({builder.held(0, node), builder.held(0, other)});
+      const Aggregate* both = builder.merged({builder.held(0, node), builder.held(0, other)});
       builder.hold(0, node, both);
       builder.hold(0, other, both);
     }

@@ -69,7 +69,7 @@ enum class Ports : std::uint8_t {
 
 /// Result of executing the steps. Times are in units of L·t_l (one item over one link); r = t_s / (L·t_l).
 struct Execution {
-  std::uint64_t steps = 0;      ///< startups that follow each other
+  std::uint64_t steps = 0;      ///< per-message costs that follow each other
   double strict_volume = 0;     ///< sum over steps of the largest message
   double shared_volume = 0;     ///< sum over steps of the largest channel load
   std::uint64_t redundant = 0;  ///< units that reached a processor which had them

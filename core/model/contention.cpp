@@ -14,7 +14,7 @@ double shared_rate(const SharedRate& part, double flows) {
 }
 
 void check_contention(const Contention& contention) {
-  for (const SharedRate* part : {&contention.host, &contention.trunk})
+  for (const SharedRate* part : {&contention.host, &contention.switch_link})
     for (const double value : *part)
       if (!(value > 0 && value <= 1)) throw InputError("what flows leave of a wire must be above 0 and at most 1");
 }

@@ -10,8 +10,8 @@ namespace hocket {
 using SharedRate = std::array<double, 4>;
 
 struct Contention {
-  SharedRate host{1, 1, 1, 1};   ///< channels from or to a host
-  SharedRate trunk{1, 1, 1, 1};  ///< channels between switches
+  SharedRate host{1, 1, 1, 1};         ///< channels from or to a host
+  SharedRate switch_link{1, 1, 1, 1};  ///< channels between switches
   bool operator==(const Contention&) const = default;
 };
 

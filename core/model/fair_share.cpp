@@ -12,7 +12,7 @@ FairShare::FairShare(const Network& network, const Contention& contention)
   for (Channel channel = 0; channel < network.channels(); ++channel) {
     const bool host =
         channel / 2 >= links.size() || network.is_host(links[channel / 2].a) || network.is_host(links[channel / 2].b);
-    lines_[channel].shared = host ? &contention_.host : &contention_.trunk;
+    lines_[channel].shared = host ? &contention_.host : &contention_.switch_link;
   }
 }
 

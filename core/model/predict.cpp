@@ -13,14 +13,14 @@
 namespace hocket {
 namespace {
 
-/// Seconds that phases take besides their bytes: startups, latencies and tokens. The route between the first and the
-/// last rank stands for the longest one.
-double pauses(const Network& network, std::uint64_t phases, double startups, bool tokens) {
+/// Seconds that phases take besides their bytes: per-message costs, latencies and tokens. The route between the first
+/// and the last rank stands for the longest one.
+double pauses(const Network& network, std::uint64_t phases, double alphas, bool tokens) {
   if (phases == 0) return 0;
   double latency = 0;
   for (const Channel channel : network.route(0, network.ranks() - 1)) latency += network.latency(channel);
   const double back = tokens ? static_cast<double>(phases - 1) * latency : 0;
-  return startups + static_cast<double>(phases) * latency + back;
+  return alphas + static_cast<double>(phases) * latency + back;
 }
 
 std::uint64_t longest(const Schedule& schedule, std::uint64_t phase) {
@@ -48,9 +48,9 @@ std::uint64_t sends_in_turn(const Schedule& schedule) {
 /// messages of a phase share a channel.
 template <class FindMessages>
 std::optional<Prediction> simulated_by_phase(const Network& network, const Demand& demand, std::uint64_t phases,
-                                             double startup, FindMessages find) {
+                                             double alpha, FindMessages find) {
   if (demand.pattern != Pattern::all_to_all || demand.messages() > limits::most_messages_simulated_by_phase) return {};
-  TokenSimulation times(network, {.bytes = static_cast<double>(demand.bytes), .startup = startup}, {Away()});
+  TokenSimulation times(network, {.bytes = static_cast<double>(demand.bytes), .alpha = alpha}, {Away()});
   PhaseMessages messages;
   Steps steps("simulating", phases);
   for (std::uint64_t phase = 0; phase < phases; ++phase) {
@@ -75,16 +75,16 @@ std::string_view to_string(Prediction::Kind kind) {
   throw InputError("no such kind of prediction");
 }
 
-double seconds_by_phases(const Network& network, std::uint64_t phases, double bytes, double startups, bool tokens) {
+double seconds_by_phases(const Network& network, std::uint64_t phases, double bytes, double alphas, bool tokens) {
   if (phases == 0) return 0;
   double slowest = network.channels() == 0 ? network.host_rate() : std::numeric_limits<double>::infinity();
   for (Channel channel = 0; channel < network.channels(); ++channel) slowest = std::min(slowest, network.rate(channel));
-  return (slowest > 0 ? bytes / slowest : 0) + pauses(network, phases, startups, tokens);
+  return (slowest > 0 ? bytes / slowest : 0) + pauses(network, phases, alphas, tokens);
 }
 
 Prediction predict(const Network& network, const Demand& demand, const Schedule& schedule, const Waits& waits,
-                   bool contention_free, double startup, std::optional<std::uint64_t> most_steps) {
-  const double startups = static_cast<double>(sends_in_turn(schedule)) * startup;
+                   bool contention_free, double alpha, std::optional<std::uint64_t> most_steps) {
+  const double alphas = static_cast<double>(sends_in_turn(schedule)) * alpha;
   const bool tokens = waits.size() > 0;
   const std::uint64_t messages = std::max(demand.messages(), schedule.size());
   if (messages > limits::most_messages_simulated && contention_free && network.equal_rates()) {
@@ -92,30 +92,30 @@ Prediction predict(const Network& network, const Demand& demand, const Schedule&
       const auto find = [&](PhaseMessages& messages, std::uint64_t phase) {
         messages.find(network, schedule.phase(phase));
       };
-      if (const auto found = simulated_by_phase(network, demand, schedule.phases(), startup, find)) return *found;
+      if (const auto found = simulated_by_phase(network, demand, schedule.phases(), alpha, find)) return *found;
     }
     std::uint64_t bytes = 0;
     for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) bytes += longest(schedule, phase);
-    return {seconds_by_phases(network, schedule.phases(), static_cast<double>(bytes), startups, tokens),
+    return {seconds_by_phases(network, schedule.phases(), static_cast<double>(bytes), alphas, tokens),
             Prediction::Kind::by_phases};
   }
   const FlowControl flow{FlowControl::Kind::window, waits.window};
-  const ModelParameters parameters{.startup = startup};
+  const ModelParameters parameters{.alpha = alpha};
   if (!most_steps) return {simulate(network, schedule, &waits, flow, parameters).seconds};
   if (const auto simulated = simulate_within(*most_steps, network, schedule, &waits, flow, parameters))
     return {simulated->seconds};
   const double lockstep = lockstep_seconds(network, schedule);
-  const double between = pauses(network, schedule.phases(), startups, tokens);
+  const double between = pauses(network, schedule.phases(), alphas, tokens);
   if (schedule.phases() == 1) return {lockstep + between, Prediction::Kind::by_load};
   // Both are too much: phases overlap, and messages share a channel rather than follow each other.
   return {std::min(lockstep, token_seconds(network, schedule)) + between, Prediction::Kind::by_phases};
 }
 
-Prediction predict(const Network& network, const Demand& demand, const ClosedForm& form, double startup) {
+Prediction predict(const Network& network, const Demand& demand, const ClosedForm& form, double alpha) {
   const auto find = [&](PhaseMessages& messages, std::uint64_t phase) { messages.find(network, form, phase); };
-  if (const auto found = simulated_by_phase(network, demand, form.phases(), startup, find)) return *found;
+  if (const auto found = simulated_by_phase(network, demand, form.phases(), alpha, find)) return *found;
   const auto phases = static_cast<double>(form.phases());
-  return {seconds_by_phases(network, form.phases(), phases * static_cast<double>(demand.bytes), phases * startup),
+  return {seconds_by_phases(network, form.phases(), phases * static_cast<double>(demand.bytes), phases * alpha),
           Prediction::Kind::by_phases};
 }
 

@@ -17,7 +17,7 @@ void check(const Network& network, const Schedule& schedule, const ModelParamete
   const auto cost = [](double value, const char* what) {
     if (!(value >= 0 && value < infinity)) throw InputError(std::string(what) + " must be 0 or more seconds");
   };
-  cost(p.startup, "the startup time");
+  cost(p.alpha, "the per-message cost time");
   cost(p.receive, "the time of a receive");
   cost(p.token, "the token time");
   cost(p.token_work, "the work on a token");
@@ -131,7 +131,7 @@ class Simulator {
   void post(std::uint32_t transfer, double time) {
     const Hop hop = schedule_.hops()[transfer];
     result_.posted[transfer] = std::max(time, senders_[hop.src].free_at);
-    events_.push({work(hop.src, time, p_.startup) + latency(hop.src, hop.dst), transfer, Event::departure});
+    events_.push({work(hop.src, time, p_.alpha) + latency(hop.src, hop.dst), transfer, Event::departure});
   }
 
   void open_phase(std::uint64_t phase) {

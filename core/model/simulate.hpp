@@ -1,5 +1,5 @@
 #pragma once
-/// The time of a schedule on a network: flows under flow control, with startup, latency and tokens.
+/// The time of a schedule on a network: flows under flow control, with per-message cost, latency and tokens.
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -31,9 +31,9 @@ struct FlowControl {
 [[nodiscard]] FlowControl parse_flow_control(std::string_view text);
 [[nodiscard]] std::string to_string(FlowControl flow);
 
-/// SchedulerOptions. The defaults are an ideal machine: nothing but the wires takes time.
+/// AlgorithmOptions. The defaults are an ideal machine: nothing but the wires takes time.
 struct ModelParameters {
-  double startup = 0;  ///< s the sender's processor spends on each message, one after the other (α)
+  double alpha = 0;    ///< s the sender's processor spends on each message, one after the other (α)
   double receive = 0;  ///< s the receiver's processor spends on each message
   std::uint64_t eager = ~std::uint64_t{0};  ///< bytes: sends of up to this are over at once, under `steps`
   double token = 0;                         ///< s for a token, on top of the latency of its route
@@ -53,9 +53,9 @@ struct ModelParameters {
 
 /// Simulates the schedule. `waits` is used under `window` only; null: derived for the flow's window.
 ///
-/// - A message costs its sender `startup`, then the latency of its route, then flows; flows share
+/// - A message costs its sender `alpha`, then the latency of its route, then flows; flows share
 ///   channels max-min fairly (SimGrid's CM02: the latency is paid up front).
-/// - A rank's processor does one thing at a time: startups, receives and the work on tokens, as they come.
+/// - A rank's processor does one thing at a time: per-message costs, receives and the work on tokens, as they come.
 /// - A rank sends in schedule order. It starts a transfer when fewer than `window` (free: 1) of its
 ///   transfers of other phases are in flight; those of one phase go together.
 /// - The receiver of an awaited transfer releases the waiting sender by a token.

@@ -16,7 +16,7 @@ void check_model(const Network& network, const TokenModel& model) {
   if (!network.equal_rates()) throw InputError("links differ in rate: such a schedule is simulated as a whole");
   if (model.window == 0 || model.window > widest)
     throw InputError("the window must be from 1 to " + std::to_string(widest));
-  for (const double cost : {model.bytes, model.startup, model.token, model.latency.value_or(0)})
+  for (const double cost : {model.bytes, model.alpha, model.token, model.latency.value_or(0)})
     if (!(cost >= 0 && std::isfinite(cost))) throw InputError("bytes and times must be 0 or more");
 }
 
@@ -116,7 +116,7 @@ void TokenSimulation::transmit(Hop message, std::span<const Channel> route) {
   const double delay = latency(route);
   for (std::size_t run = 0; run < runs(); ++run) {
     const Away& away = away_[run];
-    const double posted = (away.never() ? ready_[run] : away.after(src, ready_[run])) + model_.startup;
+    const double posted = (away.never() ? ready_[run] : away.after(src, ready_[run])) + model_.alpha;
     double end = posted + delay;
     if (!route.empty()) end = std::max(end, free_[run]) + transmission_;
     posted_[src * runs() + run] = posted;

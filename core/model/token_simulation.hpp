@@ -16,7 +16,7 @@ namespace hocket {
 struct TokenModel {
   double bytes = 0;          ///< size of every message on the wire
   std::uint32_t window = 1;  ///< messages in flight on a channel, and from one sender
-  double startup = 0;        ///< s that the sender's processor spends on a message
+  double alpha = 0;          ///< s that the sender's processor spends on a message
   double token = 0;          ///< s for a token, on top of the latency of its route
   /// s of every route between two hosts; none: the sum over its channels.
   std::optional<double> latency = {};
@@ -47,7 +47,7 @@ class PhaseMessages {
 /// - A rank posts its messages in the order of phases: after the one `window` places earlier is over, and when, on
 ///   every channel of the route, the one that used it `window` places earlier is over and its receiver's token has
 ///   come. What it sent itself, and what it received itself, needs no token.
-/// - A posted message takes `startup`, then the latency of its route. Then it has all channels of its route to itself,
+/// - A posted message takes `alpha`, then the latency of its route. Then it has all channels of its route to itself,
 ///   ports of hosts included, as soon as those before it are over on all of them. Ranks on one host take no time.
 /// - A rank that is away neither posts nor sends tokens; what has been posted goes on.
 ///

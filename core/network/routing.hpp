@@ -29,7 +29,7 @@ class Routing {
   return twice < side || (twice == side && (ties.empty() || ties[from] == '+'));
 }
 
-/// A rooted view of a tree network, shared by its routing and by the tree scheduler.
+/// A rooted view of a tree network, shared by its routing and by the tree algorithm.
 struct Tree {
   static constexpr Node none = ~Node{0};
   std::vector<Node> parent;  ///< none for the root

@@ -37,7 +37,7 @@ constexpr std::size_t header_bytes =
 
 Bytes encode_header(const PlanHeader& header, bool direct) {
   ByteWriter out;
-  out.text(header.scheduler);
+  out.text(header.algorithm);
   out.number(static_cast<std::uint64_t>(header.demand.pattern));
   out.number(header.demand.ranks);
   out.number(header.demand.bytes);
@@ -66,7 +66,7 @@ DecodedHeader decode_header(ByteView bytes, ByteView matrix) {
   ByteReader in(bytes);
   DecodedHeader decoded;
   PlanHeader& header = decoded.header;
-  header.scheduler = in.text();
+  header.algorithm = in.text();
   header.demand.pattern = static_cast<Pattern>(in.number(pattern_kinds - 1));
   if (matrix.empty() == header.demand.by_matrix())
     throw PlanProblem("the pattern in the header is " + std::string(to_string(header.demand.pattern)) +

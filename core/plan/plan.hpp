@@ -17,7 +17,7 @@
 namespace hocket {
 
 struct PlanHeader {
-  std::string scheduler;
+  std::string algorithm;
   Demand demand;
   std::uint64_t phases = 0, transfers = 0;
   std::uint32_t window = 1;         ///< window of the waits

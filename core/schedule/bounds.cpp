@@ -251,14 +251,14 @@ std::uint64_t least_phases(const Network& network, const Demand& demand, const B
   return sends_anything(demand) ? fewest_phases(network, ports) : 0;
 }
 
-double least_seconds(const Network& network, const Demand& demand, const Bounds& bounds, double startup) {
-  if (!demand.by_blocks() || startup == 0 || network.ranks() < 2 || !sends_anything(demand)) return bounds.seconds;
+double least_seconds(const Network& network, const Demand& demand, const Bounds& bounds, double alpha) {
+  if (!demand.by_blocks() || alpha == 0 || network.ranks() < 2 || !sends_anything(demand)) return bounds.seconds;
   // Each rank's data must reach all ranks, except in a reduce-scatter where some ranks get no sum: there one phase may
   // do.
   const bool to_all = demand.pattern != Pattern::reduce_scatter ||
                       std::ranges::find(demand.contributions, 0U) == demand.contributions.end();
   const auto phases = to_all ? static_cast<double>(fewest_phases(network, PortModel::all_port)) : 1;
-  return std::max(startup * phases, startup + bounds.seconds);
+  return std::max(alpha * phases, alpha + bounds.seconds);
 }
 
 }  // namespace hocket

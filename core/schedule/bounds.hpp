@@ -16,9 +16,9 @@ namespace hocket {
 /// send.
 [[nodiscard]] std::uint64_t least_phases(const Network& network, const Demand& demand, const Bounds& bounds,
                                          PortModel ports);
-/// No schedule takes less time if a message costs its sender `startup` seconds. Only an all-gather's bound counts them
+/// No schedule takes less time if a message costs its sender `alpha` seconds. Only an all-gather's bound counts them
 /// (Lemma 1 of Juurlink, Sibeyn and Rao): every phase costs one, and so does the first message before the last byte
 /// crosses the narrowest cut. Where a sum is for some ranks alone, all may send to these at once.
-[[nodiscard]] double least_seconds(const Network& network, const Demand& demand, const Bounds& bounds, double startup);
+[[nodiscard]] double least_seconds(const Network& network, const Demand& demand, const Bounds& bounds, double alpha);
 
 }  // namespace hocket

@@ -4,15 +4,15 @@
 
 namespace hocket {
 
-double lockstep_seconds(const Network& network, const Schedule& schedule, double startup) {
+double lockstep_seconds(const Network& network, const Schedule& schedule, double alpha) {
   double seconds = 0;
   std::vector<Channel> route, used;
   std::vector<double> bytes(network.channels(), 0);
-  std::vector<std::uint32_t> sends(startup > 0 ? schedule.ranks() : 0, 0);
+  std::vector<std::uint32_t> sends(alpha > 0 ? schedule.ranks() : 0, 0);
   for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
     double longest = 0;
     std::uint32_t most_sends = 0;
-    if (startup > 0) {
+    if (alpha > 0) {
       for (const Hop hop : schedule.phase(phase)) most_sends = std::max(most_sends, ++sends[hop.src]);
       for (const Hop hop : schedule.phase(phase)) sends[hop.src] = 0;
     }
@@ -28,7 +28,7 @@ double lockstep_seconds(const Network& network, const Schedule& schedule, double
     }
     for (const Channel channel : used) bytes[channel] = 0;
     used.clear();
-    seconds += startup * most_sends + longest;
+    seconds += alpha * most_sends + longest;
   }
   return seconds;
 }

@@ -41,7 +41,7 @@ struct PieceLists {
 };
 
 /// Transfers grouped by phase. Most schedules send whole messages straight from origin to target;
-/// these store eight bytes per transfer. Only schedules that forward, split or bundle carry pieces.
+/// these store eight bytes per transfer. Only schedules that forward, split or aggregate carry pieces.
 class Schedule {
  public:
   Schedule(std::uint32_t ranks, std::uint64_t message_bytes) : ranks_(ranks), bytes_(message_bytes) {}

@@ -9,8 +9,8 @@
 namespace hocket {
 
 /// Seconds until the last transfer is over if each begins as soon as its sender's earlier phases are, and on
-/// every channel of its route those are that make room for it (derive_waits with window 1); without startups and
-/// latencies, at the rate of the slowest channel, or of its share. A quick estimate: simulate() shares channels.
+/// every channel of its route those are that make room for it (derive_waits with window 1); without per-message costs
+/// and latencies, at the rate of the slowest channel, or of its share. A quick estimate: simulate() shares channels.
 /// Linear in transfers × route length.
 [[nodiscard]] double token_seconds(const Network& network, const Schedule& schedule);
 /// Overload for known shares of the schedule's messages; links differ in rate.

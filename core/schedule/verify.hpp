@@ -1,5 +1,5 @@
 #pragma once
-/// The verifier. It knows networks, demands and schedules, and trusts no scheduler.
+/// The verifier. It knows networks, demands and schedules, and trusts no algorithm.
 #include <cstdint>
 
 #include "core/demand/demand.hpp"

@@ -29,7 +29,7 @@ struct Waits {
 /// Derives the waits from schedule and network. A transfer waits, on every channel of its route,
 /// for the one that uses the channel capacity·window places earlier, unless both are of one phase. The
 /// transfers of a phase take their places by sender (those of one sender in schedule order), as a plan
-/// file lists them: the waits do not depend on how a scheduler orders a phase. So a channel never has
+/// file lists them: the waits do not depend on how an algorithm orders a phase. So a channel never has
 /// more than capacity·window transfers in flight. Where links differ in rate and faster_claiming() it waits for those
 /// whose parts of the channel it takes over, as many as its share (network/share.hpp) needs. Then removes a wait that
 /// follows from others (a wait for x is redundant if another predecessor already waits for x), by a search; with more

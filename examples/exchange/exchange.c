@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
     hocket_info info;
     must(hocket_get_info(table, &info));
     must(hocket_phases(table, &rows, &phase));
-    printf("rank 0 of %d, %s, %lld phases\n", ranks, info.scheduler, (long long)info.phases);
+    printf("rank 0 of %d, %s, %lld phases\n", ranks, info.algorithm, (long long)info.phases);
     printf("phase  to  bytes  offset  from  bytes  offset\n");
     for (size_t i = 0; i < rows; ++i)
       printf("%5lld  %2d  %5lld  %6lld  %4d  %5lld  %6lld\n", (long long)phase[i].phase, phase[i].send_to,

@@ -20,7 +20,7 @@ with hocket.Exchange(comm, {target: array.nbytes for target, array in out.items(
     for source, data in zip(exchange.sources, received, strict=True):
         assert (data.view(np.float64) == source).all()
     if rank == 0:
-        print(f"rank 0 of {ranks}: {exchange.scheduler}, {exchange.phase_count} phases")
+        print(f"rank 0 of {ranks}: {exchange.algorithm}, {exchange.phase_count} phases")
         print("gets", exchange.sources)
         for row in exchange.phases:
             print(f"phase {row['phase']}: to {row['send_to']:2}, from {row['receive_from']:2}")

@@ -15,7 +15,7 @@ void bind_wormhole(nb::module_& m) {
           "__init__",
           [](WormholeParameters* self, std::uint32_t payload, double header, std::uint32_t train, std::uint32_t buffer,
              const std::string& virtual_channels, std::uint32_t lanes, const std::string& switching,
-             const std::string& arbitration, double startup, double barrier, double hop, double injection_rate,
+             const std::string& arbitration, double alpha, double barrier, double hop, double injection_rate,
              double ejection_rate, bool port_per_rank, bool blocking, double memory_rate) {
             new (self) WormholeParameters{payload,
                                           header,
@@ -25,7 +25,7 @@ void bind_wormhole(nb::module_& m) {
                                           lanes,
                                           parse_switching(switching),
                                           parse_arbitration(arbitration),
-                                          startup,
+                                          alpha,
                                           barrier,
                                           hop,
                                           injection_rate,
@@ -36,7 +36,7 @@ void bind_wormhole(nb::module_& m) {
           },
           nb::kw_only(), "payload"_a = d.payload, "header"_a = d.header, "train"_a = d.train, "buffer"_a = d.buffer,
           "virtual_channels"_a = "dateline", "lanes"_a = d.lanes, "switching"_a = "cut-through",
-          "arbitration"_a = "round-robin", "startup"_a = d.startup, "barrier"_a = d.barrier, "hop"_a = d.hop,
+          "arbitration"_a = "round-robin", "alpha"_a = d.alpha, "barrier"_a = d.barrier, "hop"_a = d.hop,
           "injection_rate"_a = d.injection_rate, "ejection_rate"_a = d.ejection_rate,
           "port_per_rank"_a = d.port_per_rank, "blocking"_a = d.blocking, "memory_rate"_a = d.memory_rate)
       .def_rw("payload", &WormholeParameters::payload, "bytes of payload in a packet")
@@ -44,7 +44,7 @@ void bind_wormhole(nb::module_& m) {
       .def_rw("train", &WormholeParameters::train, "packets of one message that move as one unit")
       .def_rw("buffer", &WormholeParameters::buffer, "packets that fit behind a channel, per virtual channel")
       .def_rw("lanes", &WormholeParameters::lanes, "virtual channels per class")
-      .def_rw("startup", &WormholeParameters::startup, "seconds that the sender spends on a message")
+      .def_rw("alpha", &WormholeParameters::alpha, "seconds that the sender spends on a message")
       .def_rw("barrier", &WormholeParameters::barrier, "seconds between two phases")
       .def_rw("hop", &WormholeParameters::hop, "seconds that a router takes for a packet")
       .def_rw("injection_rate", &WormholeParameters::injection_rate, "bytes per second into a router; 0: host speed")

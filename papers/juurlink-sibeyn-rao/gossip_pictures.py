@@ -68,7 +68,7 @@ class Regions:
 def time_per_byte(
     sides: list[int],
     lengths: Sequence[int],
-    startup: float,
+    alpha: float,
     per_byte: float,
     *,
     wraparound: bool = True,
@@ -76,8 +76,8 @@ def time_per_byte(
     half_duplex: bool = False,
     effort: int = 10_000_000,
 ) -> TimePerByte:
-    """From the cost formulas. `startup` in seconds, `per_byte` in seconds over one link."""
-    if startup < 0 or per_byte <= 0 or any(length <= 0 for length in lengths):
+    """From the cost formulas. `alpha` in seconds, `per_byte` in seconds over one link."""
+    if alpha < 0 or per_byte <= 0 or any(length <= 0 for length in lengths):
         raise UsageError(
             "times and message lengths must be positive", remedy="give them in seconds and bytes"
         )
@@ -85,7 +85,7 @@ def time_per_byte(
     for length in lengths:
         plans = _papers.gossip.candidates(
             sides,
-            startup / (length * per_byte),
+            alpha / (length * per_byte),
             wraparound=wraparound,
             shared=shared,
             half_duplex=half_duplex,
@@ -94,7 +94,7 @@ def time_per_byte(
         for plan in plans:
             # plan.time counts items over a link, so that the length cancels.
             curves.setdefault(plan.name, []).append(plan.time * per_byte * 1e9)
-    note = f"t_s = {startup * 1e6:g} µs, t_l = {per_byte * 1e9:g} ns per byte"
+    note = f"t_s = {alpha * 1e6:g} µs, t_l = {per_byte * 1e9:g} ns per byte"
     note += ", one message out or in at a time" if half_duplex else ", all ports at once"
     return TimePerByte(network_name(sides, wraparound), list(lengths), dict(sorted(curves.items())), note)
 
@@ -288,7 +288,7 @@ def _bytes(length: float) -> str:
 
 def main() -> None:
     results = Path(__file__).parent / "results"
-    curves = time_per_byte([64], [1 << i for i in range(4, 21)], startup=10e-6, per_byte=8e-9)
+    curves = time_per_byte([64], [1 << i for i in range(4, 21)], alpha=10e-6, per_byte=8e-9)
     draw_time_per_byte(curves, results / "gossip-times-ring.png")
     ratios = [2.0**i for i in range(-2, 13)]
     winners = regions([3, 4, 6, 8, 9, 12, 16, 24, 27, 32], ratios, dimensions=2)

@@ -82,10 +82,10 @@ def with_processors(network: _core.Network, rate: float) -> _core.Network:
 @dataclass(frozen=True)
 class Machine:
     name: str
-    planned: _core.Network  # what schedulers see: nodes at the speed of sending while they receive
+    planned: _core.Network  # what algorithms see: nodes at the speed of sending while they receive
     network: _core.Network  # what is simulated
     pairs: _core.Network  # the same for exchanges by pairs
-    startup: float  # s per message
+    alpha: float  # s per message
     token: float  # s until a sender knows that its receiver is ready
     models: tuple[str, ...]
 
@@ -94,9 +94,9 @@ class Machine:
         return self.planned.ranks
 
     def plan(self, demand: _core.Demand, scheme: str, seed: int = 1) -> _core.Schedule:
-        """A scheme of the registry, for this machine's startup."""
-        scheduler = _core.find_scheduler(scheme, "irregular")
-        return scheduler.make(self.planned, demand, self.startup, seed)
+        """A scheme of the registry, for this machine's per-message cost."""
+        algorithm = _core.find_algorithm(scheme, "irregular")
+        return algorithm.make(self.planned, demand, self.alpha, seed)
 
     def seconds(self, model: str, schedule: _core.Schedule, scheme: str) -> float:
         """The time of the exchange. AC: everyone's messages leave one after the other, in the order of their
@@ -108,16 +108,14 @@ class Machine:
         """Nodes share their processor between what they send and what they receive; channels are shared
         fairly and nothing queues."""
         network = self.pairs if scheme == "LP" else self.network
-        costs = _core.ModelParameters(startup=self.startup, token=self.token)
+        costs = _core.ModelParameters(alpha=self.alpha, token=self.token)
         if scheme == "AC":
             return self.asynchronous(in_order(schedule))
         return _core.simulate(network, schedule, loosely_synchronous(schedule), "token", costs)
 
     def asynchronous(self, schedule: _core.Schedule) -> _core.Simulation:
         """Simulate by flows, without waiting for receivers: messages of one phase leave together."""
-        return _core.simulate(
-            self.network, schedule, None, "free", _core.ModelParameters(startup=self.startup)
-        )
+        return _core.simulate(self.network, schedule, None, "free", _core.ModelParameters(alpha=self.alpha))
 
     def _circuits(self, schedule: _core.Schedule, scheme: str) -> _core.Simulation:
         """Worms in buffers for next to nothing: a message holds its path from its head to its end, also while
@@ -128,7 +126,7 @@ class Machine:
             payload=max(1, sum(lengths) // len(lengths) // PACKETS),
             buffer=1,
             switching="wormhole",
-            startup=self.startup,
+            alpha=self.alpha,
             blocking=scheme != "AC",
         )
         return _papers.simulate_wormhole(self.planned, schedule, "free", costs)
@@ -139,13 +137,13 @@ def cm5(ranks: int = 32) -> Machine:
 
     Data network (Leiserson et al., The network architecture of the Connection Machine CM-5, SPAA 1992): 20
     MB/s from and to each node, 10 MB/s per node out of a group of 4, 5 MB/s per node out of a group of 16;
-    packets of 20 bytes carry 16. Messages spread over the parallel ways up: each bundle is one link here. A
+    packets of 20 bytes carry 16. Messages spread over the parallel ways up: each aggregate is one link here. A
     node has no DMA: its processor puts words into and takes them out of the network interface, at 15 MB/s of
     packets together (Bader and JáJá, Practical parallel algorithms for dynamic data redistribution, median
     finding and selection, 1995, quote 15 MB/s; that it is for both directions together is our reading).
-    Startup of a CMMD message, which includes asking the receiver: 88 µs, assumed. Flows only: in the wormhole
+    Per-message cost of a CMMD message, which includes asking the receiver: 88 µs, assumed. Flows only: in the wormhole
     model a packet from a slow port holds a fast channel for as long as it takes to leave the port, so that
-    bundles would be no faster than one link.
+    aggregates would be no faster than one link.
     """
     if ranks not in (16, 32):
         raise ValueError("the model of the CM-5 has 16 or 32 nodes")
@@ -171,7 +169,7 @@ def cm5(ranks: int = 32) -> Machine:
 def ipsc(ranks: int = 64) -> Machine:
     """An Intel iPSC/860: a hypercube, e-cube routes, circuits.
 
-    Bokhari (ICASE reports 91-4 and 91-5, which the paper cites; quoted second-hand): 95 µs startup, 0.394 µs
+    Bokhari (ICASE reports 91-4 and 91-5, which the paper cites; quoted second-hand): 95 µs per-message cost, 0.394 µs
     per byte, 10.3 µs per hop; making sure that a partner is ready takes 82.5 µs more. A node sends and
     receives at once only in an exchange of two that are synchronised (the paper, section 6): in LP; else one
     after the other, here at half the speed each.

@@ -88,19 +88,19 @@ def measure(name: str, density: int, kind: str, unit: int, matrices: dict[str, i
 
 
 def planning_times(name: str, density: int, matrices: int) -> Row:
-    """Median CPU seconds of our schedulers on the machine at hand."""
+    """Median CPU seconds of our algorithms on the machine at hand."""
     on = machine(name)
     exchanges = [
         demand(random_matrix(on.ranks, density, "non-uniform", seed)) for seed in range(1, matrices + 1)
     ]
     row: Row = {"machine": name, "sizes": "non-uniform", "density": density, "figure": PLANNING}
     for scheme in SCHEMES:
-        scheduler = _core.find_scheduler(scheme, "irregular")
+        algorithm = _core.find_algorithm(scheme, "irregular")
         taken = []
         for seed, exchange in enumerate(exchanges, 1):
             began = time.process_time()
             for _ in range(10):
-                scheduler.make(on.planned, exchange, on.startup, seed)
+                algorithm.make(on.planned, exchange, on.alpha, seed)
             taken.append((time.process_time() - began) / 10)
         row[scheme] = median(taken)
     return row
@@ -183,7 +183,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     if planned:
         lines += [
             "",
-            "## Scheduling cost of our schedulers",
+            "## Scheduling cost of our algorithms",
             "",
             "Median CPU time on the machine at hand, µs: its figures, not the software's. Operations: by the",
             "paper's complexities, for the phases found (16 KB).",

@@ -60,7 +60,7 @@ def even(network: _core.Network) -> _core.Schedule:
 
 def compare(network: _core.Network, referee: Referee, name: str, flow: str, barrier: float) -> Result:
     demand = _core.Demand(network.ranks, SIZE)
-    schedule = even(network) if name == "even" else _core.find_scheduler(name).make(network, demand)
+    schedule = even(network) if name == "even" else _core.find_algorithm(name).make(network, demand)
     certificate = _core.verify(network, demand, schedule)
     seconds = referee.program(program_text(schedule, None, 1, barrier=flow == "barrier"))
     costs = _core.ModelParameters(barrier=barrier, latency_weighted=True)
@@ -111,7 +111,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
             f"*{kind}*: {', '.join(f'{k} {v}' for k, v in parameters.items())}."
             for kind, parameters in ROUTERS.items()
         ),
-        "*even*: each channel used once a phase; *packing*, *ring*, *pairwise*: `hocket schedulers`.",
+        "*even*: each channel used once a phase; *packing*, *ring*, *pairwise*: `hocket algorithms`.",
         "Where messages contend, the difference is what queues cost: blocked packets in front of others, and",
         "arbitration that favours who enters last.",
     ]

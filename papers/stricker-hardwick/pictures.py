@@ -30,8 +30,8 @@ def torus(ties: str) -> _core.Network:
     return _core.build_grid("torus", SIDES, t3d.LIMIT, 0.0, ties=_core.ties_by_rule(ties, SIDES))
 
 
-def made(scheduler: str, network: _core.Network) -> _core.Schedule:
-    return _core.find_scheduler(scheduler).make(network, _core.Demand(network.ranks, BYTES))
+def made(algorithm: str, network: _core.Network) -> _core.Schedule:
+    return _core.find_algorithm(algorithm).make(network, _core.Demand(network.ranks, BYTES))
 
 
 def by_flows() -> list[Stage]:
@@ -41,9 +41,9 @@ def by_flows() -> list[Stage]:
         ("Heaven: congestion-free", "parity", "product", "barrier"),
     )
     stages = []
-    for name, ties, scheduler, flow in plans:
+    for name, ties, algorithm, flow in plans:
         network = torus(ties)
-        schedule = made(scheduler, network)
+        schedule = made(algorithm, network)
         result = _core.simulate(network, schedule, None, flow)
         steps = STEPS if flow == "free" else {}
         stages.append(stage(name, result, schedule, network, limit=t3d.LIMIT, **steps))

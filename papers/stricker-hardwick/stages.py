@@ -1,4 +1,4 @@
-"""The registry's schedulers on both readings of the Cray T3D's 8x4x8x2, with the parameters of t3d.py.
+"""The registry's algorithms on both readings of the Cray T3D's 8x4x8x2, with the parameters of t3d.py.
 
     python papers/stricker-hardwick/stages.py
 
@@ -28,7 +28,7 @@ SIDES = [8, 4, 8, 2]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    scheduler: str
+    algorithm: str
     flow: str
     ties: str
     flat: bool
@@ -59,7 +59,7 @@ CASES = (
 def run_case(case: Case, machine: Machine) -> Row:
     began = time.monotonic()
     network = case.network(machine)
-    schedule = _core.find_scheduler(case.scheduler).make(network, _core.Demand(network.ranks, machine.block))
+    schedule = _core.find_algorithm(case.algorithm).make(network, _core.Demand(network.ranks, machine.block))
     parameters = machine.parameters()
     if case.port is not None:
         parameters.injection_rate = parameters.ejection_rate = case.port
@@ -68,7 +68,7 @@ def run_case(case: Case, machine: Machine) -> Row:
     worst = _core.channel_use(network, schedule).max(axis=1)
     row = {
         "torus": "flat" if case.flat else "switches",
-        "scheduler": case.scheduler,
+        "algorithm": case.algorithm,
         "flow": case.flow,
         "ties": case.ties,
         "port_bytes_per_second": case.port or machine.injection_rate,
@@ -83,9 +83,9 @@ def run_case(case: Case, machine: Machine) -> Row:
     return row
 
 
-TEXT = """# The registry's schedulers on both readings of 8x4x8x2
+TEXT = """# The registry's algorithms on both readings of 8x4x8x2
 
-{provenance}. Simulated by the wormhole model, not measured. Packets, buffers, startup, barrier
+{provenance}. Simulated by the wormhole model, not measured. Packets, buffers, per-message cost, barrier
 and block are those of [t3d-table.md](t3d-table.md); 100 % are 75 MB/s per processor. *Worst*: messages on
 the busiest channel of a phase, the most over all phases; *sum*: over the phases. Every schedule is made for
 the ties of its row.
@@ -116,14 +116,14 @@ above. `product` lets one processor of a switch send in a phase, so that it has 
 """
 
 
-HEAD = "scheduler | flow | ties | port | phases | worst | sum | MB/s per processor | percent"
+HEAD = "algorithm | flow | ties | port | phases | worst | sum | MB/s per processor | percent"
 
 
 def told(row: Row) -> str:
     port, rate = row["port_bytes_per_second"] / 1e6, row["bytes_per_second_per_node"] / 1e6
     counts = f"{port:g} MB/s | {row['phases']} | {row['worst']} | {row['sum']}"
     return (
-        f"{row['scheduler']} | {row['flow']} | {row['ties']} | {counts} | {rate:.1f} | {row['percent']:.1f}"
+        f"{row['algorithm']} | {row['flow']} | {row['ties']} | {counts} | {rate:.1f} | {row['percent']:.1f}"
     )
 
 

@@ -40,9 +40,9 @@ class Machine:
     virtual_channels: str = "balanced"
     arbitration: str = "oldest-first"
     injection_rate: float = 130e6  # bytes/s of a switch's port, which its two processors share
-    startup: float = 1e-6  # s per message
+    alpha: float = 1e-6  # s per message
     barrier: float = 1e-6  # s
-    final_startup: float = 0.5e-6  # s per message in the row "final"
+    final_alpha: float = 0.5e-6  # s per message in the row "final"
     seed: int = 1  # of the order of destinations without phases
 
     @property
@@ -58,12 +58,12 @@ class Machine:
                 for side in self.sides]  # fmt: skip
         return _core.build_grid("torus", list(self.sides), self.link_rate, self.link_latency, [], 2, ties)
 
-    def parameters(self, startup: float | None = None) -> _papers.WormholeParameters:
+    def parameters(self, alpha: float | None = None) -> _papers.WormholeParameters:
         return _papers.WormholeParameters(
             payload=self.payload, header=self.header, train=self.train, buffer=self.buffer, lanes=self.lanes,
             virtual_channels=self.virtual_channels, arbitration=self.arbitration,
             injection_rate=self.injection_rate, ejection_rate=self.injection_rate,
-            startup=self.startup if startup is None else startup, barrier=self.barrier,
+            alpha=self.alpha if alpha is None else alpha, barrier=self.barrier,
         )  # fmt: skip
 
 
@@ -208,7 +208,7 @@ def simulate_stage(stage: Stage, machine: Machine | None = None) -> tuple[_core.
     """The schedule of a row and its simulation: ``posted``, ``start`` and ``end`` per transfer."""
     machine = machine or Machine()
     schedule = schedule_of(machine, stage.pattern)
-    parameters = machine.parameters(machine.final_startup if stage.final else None)
+    parameters = machine.parameters(machine.final_alpha if stage.final else None)
     return schedule, _papers.simulate_wormhole(
         machine.network(stage.balanced), schedule, stage.flow, parameters
     )

@@ -70,7 +70,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "dateline": {"virtual_channels": "dateline"},
     "round robin": {"arbitration": "round-robin"},
     "ports 150 MB/s": {"injection_rate": 150e6},
-    "startup and barrier 2 µs": {"startup": 2e-6, "barrier": 2e-6},
+    "per-message cost and barrier 2 µs": {"alpha": 2e-6, "barrier": 2e-6},
 }
 
 
@@ -154,8 +154,8 @@ def summary(machine: Row, rows: list[Row]) -> list[str]:
         "talk: 32 bytes; the header makes 75 MB/s into the 69 of the talk's model for blocks |",
         f"| port of a switch | {machine['injection_rate'] / 1e6:g} MB/s in and out, for both processors | "
         "calibrated (the talk's best row is 55.5 of 75 MB/s) |",
-        f"| startup, barrier | {machine['startup'] * 1e6:g} µs a message, {machine['barrier'] * 1e6:g} µs a "
-        f"phase; in the row final {machine['final_startup'] * 1e6:g} µs a message | "
+        f"| per-message cost, barrier | {machine['alpha'] * 1e6:g} µs a message, {machine['barrier'] * 1e6:g} µs a "
+        f"phase; in the row final {machine['final_alpha'] * 1e6:g} µs a message | "
         "assumed; the talk does not say what its last step changed |",
         f"| block | {machine['block']} bytes to each node | assumed; the talk does not say |",
         f"| virtual channels | {machine['virtual_channels']} classes × {machine['lanes']} lanes, buffers of "
@@ -168,7 +168,7 @@ def summary(machine: Row, rows: list[Row]) -> list[str]:
         "",
         "The talk names its rows and prints no patterns; those above are our choice. *Same shifts* cannot",
         "be the talk's simple patterns: a shift by (a, b, c) loads a channel with the largest of the three",
-        "distances, 2.73 messages in the mean with ties up, so that no startup however small gets it beyond",
+        "distances, 2.73 messages in the mean with ties up, so that no per-message cost however small gets it beyond",
         "37 %. The pattern of *phased* is the simplest we found that fits. The port's speed and the order of",
         "destinations in the first row were chosen by the result. With ties up no pattern loads its busiest",
         "channel less than 1.25 times as much as with ties balanced: that is what *router fixed* gains.",
@@ -188,7 +188,7 @@ def summary(machine: Row, rows: list[Row]) -> list[str]:
         "",
         "A torus of four sides in which every processor has links of 75 MB/s of its own. Messages on the",
         "busiest channel in the mean of the phases, and what they leave of the limit before any header or",
-        "startup (ties up unless said otherwise). There, too, no shifts reach the talk's 55 %.",
+        "per-message cost (ties up unless said otherwise). There, too, no shifts reach the talk's 55 %.",
         "",
         *table(
             "permutations of each side | messages | at most",

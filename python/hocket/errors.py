@@ -59,7 +59,7 @@ class ArrayError(HocketError):
 
 
 class UsageError(HocketError):
-    """A request that makes no sense, for example an unknown scheduler."""
+    """A request that makes no sense, for example an unknown algorithm."""
 
 
 class MissingToolError(HocketError):

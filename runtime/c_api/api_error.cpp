@@ -14,7 +14,7 @@ const char* meaning(int code) {
     case HOCKET_ERR_ARGUMENT:
       return "an argument makes no sense";
     case HOCKET_ERR_SCHEDULE:
-      return "no scheduler of this name serves this exchange";
+      return "no algorithm of this name serves this exchange";
     case HOCKET_ERR_NETWORK:
       return "the plan cannot be used";
     case HOCKET_ERR_FILE:

@@ -19,12 +19,12 @@ namespace {
 
 void check_pending_setup(const PendingSetup& pending_setup, const PrivateComm& comm) {
   hocket::ByteWriter out;
-  out.text(pending_setup.scheduler);
+  out.text(pending_setup.algorithm);
   out.fixed(pending_setup.seed);
   const std::uint64_t digest = hocket::checksum(out.bytes()), mine[] = {digest, ~digest};
   std::uint64_t least[] = {0, 0};
   run_collective(PMPI_Iallreduce, mine, least, 2, MPI_UINT64_T, MPI_MIN, comm.get());
-  if (least[0] != ~least[1]) throw ApiError{HOCKET_ERR_ARGUMENT, "ranks differ in scheduler or seed"};
+  if (least[0] != ~least[1]) throw ApiError{HOCKET_ERR_ARGUMENT, "ranks differ in algorithm or seed"};
 }
 
 /// The senders to `rank`, which keeps `kept` bytes for itself.
@@ -57,7 +57,7 @@ PhaseTable make_table(const PrivateComm& comm, Partners targets, const PendingSe
   std::string problem;
   Scheduled made = Planner(site.numbering, std::move(network), pending_setup).schedule(comm.get(), demand, problem);
   agree(comm.get(), {problem.empty() ? HOCKET_SUCCESS : HOCKET_ERR_SCHEDULE, problem});
-  table.scheduler = std::move(made.scheduler);
+  table.algorithm = std::move(made.algorithm);
   table.lockstep_seconds = made.lockstep_seconds;
   table.phases = made.planned.phases;
   table.window = made.planned.window;
@@ -71,7 +71,7 @@ PhaseTable make_table(const PrivateComm& comm, Partners targets, const PendingSe
 
 /// `read(ranks)` makes the destination vector from the arguments.
 template <class Read>
-int schedule(MPI_Comm comm, Read read, const char* scheduler, std::uint64_t seed, hocket_table** table) {
+int schedule(MPI_Comm comm, Read read, const char* algorithm, std::uint64_t seed, hocket_table** table) {
   return c_boundary([&] {
     need(table, "table");
     *table = nullptr;
@@ -82,14 +82,14 @@ int schedule(MPI_Comm comm, Read read, const char* scheduler, std::uint64_t seed
       targets = read(own.size());
       check_partners(targets, static_cast<std::uint32_t>(own.size()));
     });
-    PhaseTable made = make_table(own, std::move(targets), {scheduler == nullptr ? "" : scheduler, seed});
+    PhaseTable made = make_table(own, std::move(targets), {algorithm == nullptr ? "" : algorithm, seed});
     *table = new hocket_table(std::move(own), std::move(made));
   });
 }
 
 }  // namespace
 
-int hocket_schedule(MPI_Comm comm, int sends, const int targets[], const int64_t bytes[], const char* scheduler,
+int hocket_schedule(MPI_Comm comm, int sends, const int targets[], const int64_t bytes[], const char* algorithm,
                     uint64_t seed, hocket_table** table) {
   const auto read = [&](int) {
     if (sends < 0) throw hocket::InputError(std::to_string(sends) + " messages to send");
@@ -97,10 +97,10 @@ int hocket_schedule(MPI_Comm comm, int sends, const int targets[], const int64_t
     if (sends > 0) need(bytes, "bytes");
     return Partners{{targets, targets + sends}, {bytes, bytes + sends}};
   };
-  return schedule(comm, read, scheduler, seed, table);
+  return schedule(comm, read, algorithm, seed, table);
 }
 
-int hocket_schedule_counts(MPI_Comm comm, const int64_t bytes[], const char* scheduler, uint64_t seed,
+int hocket_schedule_counts(MPI_Comm comm, const int64_t bytes[], const char* algorithm, uint64_t seed,
                            hocket_table** table) {
   const auto read = [&](int ranks) {
     need(bytes, "bytes");
@@ -109,5 +109,5 @@ int hocket_schedule_counts(MPI_Comm comm, const int64_t bytes[], const char* sch
       if (bytes[rank] != 0) targets.add(rank, bytes[rank]);
     return targets;
   };
-  return schedule(comm, read, scheduler, seed, table);
+  return schedule(comm, read, algorithm, seed, table);
 }

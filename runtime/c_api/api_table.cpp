@@ -81,7 +81,7 @@ int hocket_get_info(const hocket_table* table, hocket_info* info) {
     info->seed = phases.seed;
     info->lockstep_seconds = phases.lockstep_seconds;
     info->bound_seconds = phases.bound_seconds;
-    phases.scheduler.copy(info->scheduler, sizeof info->scheduler - 1);
+    phases.algorithm.copy(info->algorithm, sizeof info->algorithm - 1);
   });
 }
 

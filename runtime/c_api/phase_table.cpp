@@ -30,7 +30,7 @@ Bytes encode_part(const PhaseTable& table) {
   ByteWriter out;
   out.number(table.ranks);
   out.number(table.rank);
-  out.text(table.scheduler);
+  out.text(table.algorithm);
   out.fixed(table.seed);
   out.number(table.phases);
   out.number(table.window);
@@ -60,7 +60,7 @@ PhaseTable decode_part(ByteView bytes) {
   table.ranks = in.number32(most_ranks);
   table.rank = in.number32();
   if (table.rank >= table.ranks) throw PlanProblem("it is of a rank that does not exist");
-  table.scheduler = in.text();
+  table.algorithm = in.text();
   table.seed = in.fixed();
   table.phases = in.number(most_phases);
   table.window = in.number32();

@@ -27,7 +27,7 @@ struct Partners {
 struct PhaseTable {
   std::uint32_t ranks = 0;
   Rank rank = 0;  ///< owner of this table; a communicator rank, like all ranks here
-  std::string scheduler;
+  std::string algorithm;
   std::uint64_t seed = 0;
   std::uint64_t phases = 0;
   std::uint32_t window = 1;                        ///< messages that may be unacknowledged

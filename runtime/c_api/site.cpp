@@ -56,7 +56,7 @@ Site site_of(MPI_Comm comm) {
 }
 
 Network network_to_plan(MPI_Comm own, const Site& site) {
-  if (settings().plan_paths.empty() || settings().trunks.empty()) return site.network;
+  if (settings().plan_paths.empty() || settings().switch_links.empty()) return site.network;
   const SettledNetwork settled =
       settle_network(own, PlanStore::instance().network(), site.numbering, site.machines_differ);
   if (!settled.problem.empty()) warn(own, 0, settled.problem + "; the schedule rests on the assumed width");

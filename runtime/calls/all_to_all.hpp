@@ -15,13 +15,13 @@
 namespace hocket::runtime {
 
 class AllToAll;
-class BundledAllToAll;
+class TwoLevelAllToAll;
 class OwnTypes;
 class Team;
 
 struct AllToAllCall {
   using Operation = AllToAll;
-  using Bundled = BundledAllToAll;
+  using TwoLevel = TwoLevelAllToAll;
   using Own = OwnTypes;
 
   const void* sendbuf;

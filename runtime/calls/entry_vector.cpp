@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "runtime/calls/bundled_vector.hpp"
 #include "runtime/calls/judge.hpp"
 #include "runtime/calls/nonblocking.hpp"
+#include "runtime/calls/two_level_vector.hpp"
 #include "runtime/calls/vector_operation.hpp"
 #include "runtime/irregular/vector_exchanges.hpp"
 #include "runtime/mpi/called.hpp"
@@ -102,12 +102,12 @@ void run(Operation&& operation) {
 /// Selects two-level messages or the MPI library for calls that are not planned for their sizes, like candidates of
 /// other calls, by their volume when it was last compared. `why`: the reason reported if the library serves them.
 /// Collective.
-Run run_by_bundles(MPI_Comm comm, const Sides& sides, Team& team, FallbackReason why) {
+Run run_by_two_level(MPI_Comm comm, const Sides& sides, Team& team, FallbackReason why) {
   Run run{.why = why};
   if (sides.reach.rooted()) return run;
   const Exchange* exchange = nullptr;
   if (team.fixed_candidate() != nullptr) {
-    exchange = team.irregular_bundles(comm, *team.fixed_candidate());
+    exchange = team.irregular_two_level(comm, *team.fixed_candidate());
   } else if (settings().choose != Choose::off && team.irregular_bytes() > 0) {
     run.chosen = team.choices().begin(comm, irregular_calls(), team.irregular_bytes());
     exchange = run.chosen.exchange();
@@ -121,7 +121,7 @@ Run run_by_bundles(MPI_Comm comm, const Sides& sides, Team& team, FallbackReason
   const VectorCall call = sides.between(*neighbours, comm);
   std::optional<VectorSizes> sizes = call.sizes();
   if (!sizes) throw MpiFailure{MPI_ERR_COUNT};  // no memory holds such messages
-  runtime::run(BundledVector(*exchange, call, *std::move(sizes)));
+  runtime::run(TwoLevelVector(*exchange, call, *std::move(sizes)));
   note_scheduled(*exchange, reporting ? bytes_to_others(call.peer_bytes()) : 0);
   run.why.reset();
   return run;
@@ -130,18 +130,18 @@ Run run_by_bundles(MPI_Comm comm, const Sides& sides, Team& team, FallbackReason
 /// Runs the call by its plan if there is one.
 Run run_by_plan(MPI_Comm comm, const Sides& sides) {
   Team* const team = Team::known(comm);
-  const bool bundles = team != nullptr && team->fixed_candidate() != nullptr && team->fixed_candidate()->bundled;
+  const bool aggregates = team != nullptr && team->fixed_candidate() != nullptr && team->fixed_candidate()->two_level;
   if (team != nullptr && !team->met()) {
-    if (settings().choose != Choose::off && team->could_meet() && !bundles) {
+    if (settings().choose != Choose::off && team->could_meet() && !aggregates) {
       if (team->looks_at_size()) return {.why = FallbackReason::small, .look = true};
-      if (!team->has_large_calls()) return run_by_bundles(comm, sides, *team, FallbackReason::not_asked);
+      if (!team->has_large_calls()) return run_by_two_level(comm, sides, *team, FallbackReason::not_asked);
     }
     team->meet(comm);
   }
   if (const std::optional<FallbackReason> why = why_native(team)) return {.why = why};
-  if (bundles) return run_by_bundles(comm, sides, *team, FallbackReason::no_plan);
+  if (aggregates) return run_by_two_level(comm, sides, *team, FallbackReason::no_plan);
   VectorExchanges& vectors = team->vectors();
-  if (!vectors.asks()) return run_by_bundles(comm, sides, *team, FallbackReason::not_asked);
+  if (!vectors.asks()) return run_by_two_level(comm, sides, *team, FallbackReason::not_asked);
   const Neighbours* const neighbours = served_neighbours(comm, sides, *team);
   if (neighbours == nullptr) return {.why = FallbackReason::topology};
   const VectorCall call = sides.between(*neighbours, comm);
@@ -150,7 +150,7 @@ Run run_by_plan(MPI_Comm comm, const Sides& sides) {
   const VectorExchanges::Found found = vectors.find(comm, std::move(peer_bytes), sides.reach.rooted());
   if (found.extent.messages > 0) team->looked_at(found.extent, sides.reach.rooted(), false);
   if (found.exchange == nullptr && found.selection == nullptr && found.why != FallbackReason::erroneous)
-    return run_by_bundles(comm, sides, *team, found.why);
+    return run_by_two_level(comm, sides, *team, found.why);
   if (found.exchange == nullptr) return {.why = found.why, .selection = found.selection};
   VectorOperation operation(*found.exchange, call);
   operation.begin();

@@ -17,13 +17,13 @@
 namespace hocket::runtime {
 
 class Gather;
-class BundledGather;
+class TwoLevelGather;
 class OwnGather;
 class Team;
 
 struct GatherCall {
   using Operation = Gather;
-  using Bundled = BundledGather;
+  using TwoLevel = TwoLevelGather;
   using Own = OwnGather;
 
   const void* sendbuf;

@@ -20,7 +20,7 @@
 
 namespace hocket::runtime {
 
-class BundledReduce;
+class TwoLevelReduce;
 class Reduce;
 class Team;
 
@@ -68,7 +68,7 @@ struct NothingOwned {
 };
 
 struct AllReduceCall : ReductionCall {
-  using Bundled = BundledReduce;
+  using TwoLevel = TwoLevelReduce;
   using Own = NothingOwned;
 
   MPI_Count count;

@@ -83,19 +83,19 @@ template <class Call>
 /// messages where possible: fewer messages carry the same bytes.
 template <class Call>
 [[nodiscard]] const Candidate& unnamed_candidate(const Call& call, Form form) {
-  const bool bundles = form == Form::blocking && is_settled(call) && settings().choose != Choose::off;
-  return bundles ? bundled_sums : as_planned;
+  const bool aggregates = form == Form::blocking && is_settled(call) && settings().choose != Choose::off;
+  return aggregates ? two_level_sums : as_planned;
 }
 
-/// The exchange of a candidate or, where the ranks cannot bundle this call, of the plan; null if neither can serve it.
-/// Collective.
+/// The exchange of a candidate or, where the ranks cannot aggregate this call, of the plan; null if neither can serve
+/// it. Collective.
 template <class Call>
 [[nodiscard]] Exchange* exchange_by(Team& team, const Call& call, const Candidate& candidate) {
   const CallKind kind = call.kind();
-  if (!candidate.bundled) return team.exchange(call.comm, kind, candidate);
-  if constexpr (requires { typename Call::Bundled; }) {
-    Exchange* const bundled = team.exchange(call.comm, kind, candidate);
-    if (bundled != nullptr && team.bundles(kind, call.message_bytes(team) + 1)) return bundled;
+  if (!candidate.two_level) return team.exchange(call.comm, kind, candidate);
+  if constexpr (requires { typename Call::TwoLevel; }) {
+    Exchange* const two_level = team.exchange(call.comm, kind, candidate);
+    if (two_level != nullptr && team.aggregates(kind, call.message_bytes(team) + 1)) return two_level;
   }
   return team.exchange(call.comm, kind, as_planned);
 }
@@ -113,7 +113,8 @@ template <class Call>
   }
   if (const std::optional<FallbackReason> why = why_native(team, call, least, form)) return {nullptr, *why};
   if (candidate == &all_candidates[0]) return {nullptr, FallbackReason::faster};
-  if (candidate != nullptr && candidate->bundled && form == Form::lasting) return {nullptr, FallbackReason::bundled};
+  if (candidate != nullptr && candidate->two_level && form == Form::lasting)
+    return {nullptr, FallbackReason::two_level};
   return {exchange_by(*team, call, candidate != nullptr ? *candidate : unnamed_candidate(call, form)),
           FallbackReason::no_plan};
 }
@@ -148,8 +149,8 @@ int served(Team* team, const Call& call, Exchange* exchange, FallbackReason why,
     operation.begin();
     finish(operation, deadline);
   };
-  if constexpr (requires { typename Call::Bundled; })
-    exchange->host_team() != nullptr ? run(typename Call::Bundled(*exchange, call))
+  if constexpr (requires { typename Call::TwoLevel; })
+    exchange->host_team() != nullptr ? run(typename Call::TwoLevel(*exchange, call))
                                      : run(typename Call::Operation(*exchange, call));
   else
     run(typename Call::Operation(*exchange, call));
@@ -216,7 +217,7 @@ int nonblocking(LibraryCall name, const Call& call, MPI_Request* request, Native
     const std::size_t least = is_once || candidate != nullptr ? 0 : limit_of<Call>(team);
     std::optional<FallbackReason> why = why_native(team, call, least, Form::lasting);
     if (!why && candidate == &all_candidates[0]) why = FallbackReason::faster;
-    if (!why && candidate != nullptr && candidate->bundled) why = FallbackReason::bundled;
+    if (!why && candidate != nullptr && candidate->two_level) why = FallbackReason::two_level;
     std::shared_ptr<PrivateChannel> channel;
     const bool is_unmet = team == nullptr ? plain_intracommunicator(call.comm) : !why && !has_met;
     if (is_unmet) {

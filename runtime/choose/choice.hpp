@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/choose/candidate.hpp"
-#include "core/choose/evidence.hpp"
+#include "core/choose/kept_timings.hpp"
 #include "runtime/choose/agreed_cost.hpp"
 #include "runtime/choose/selection.hpp"
 #include "runtime/plan/call_kind.hpp"
@@ -22,7 +22,7 @@ struct Choice {
   };
   CallKind kind;
   std::size_t bytes = 0;  ///< message size in the first call
-  Evidence known;         ///< timings from earlier runs; no candidates: there are none
+  KeptTimings known;      ///< timings from earlier runs; no candidates: there are none
   Stage stage = Stage::watched;
   std::uint64_t calls = 0;
   AgreedCost look;                   ///< cost of the watched call

@@ -12,14 +12,14 @@
 
 #include "core/algorithms/plan_exchange.hpp"
 #include "core/choose/first_calls.hpp"
-#include "runtime/bundle/host_team.hpp"
-#include "runtime/choose/evidence_file.hpp"
+#include "runtime/choose/kept_timings_file.hpp"
 #include "runtime/environment/variables.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/report/report.hpp"
 #include "runtime/report/report_table.hpp"
+#include "runtime/two_level/host_team.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -81,21 +81,21 @@ void say_predictions(const Choice& choice) {
 
 void Choices::keep() const {
   if (members_.rank != 0) return;
-  std::vector<Evidence> learned;
+  std::vector<KeptTimings> learned;
   for (const Choice& choice : choices_) {
     tell(choice);
-    std::optional<Evidence> measured = choice.selection ? choice.selection->learned() : std::nullopt;
+    std::optional<KeptTimings> measured = choice.selection ? choice.selection->learned() : std::nullopt;
     if (!measured) continue;
-    Evidence& evidence = learned.emplace_back(std::move(*measured));
-    evidence.place = place_.digest;
-    evidence.call = call_name(choice.kind);
-    evidence.size_class = size_class(choice.bytes);
-    evidence.layout = "any";
-    evidence.ranks = static_cast<std::uint32_t>(members_.size);
-    evidence.hosts = static_cast<std::uint32_t>(place_.hosts);
-    evidence.mpi = mpi_;
+    KeptTimings& timings = learned.emplace_back(std::move(*measured));
+    timings.place = place_.digest;
+    timings.call = call_name(choice.kind);
+    timings.size_class = size_class(choice.bytes);
+    timings.layout = "any";
+    timings.ranks = static_cast<std::uint32_t>(members_.size);
+    timings.hosts = static_cast<std::uint32_t>(place_.hosts);
+    timings.mpi = mpi_;
   }
-  if (!learned.empty()) keep_evidence(place_.digest, learned);
+  if (!learned.empty()) keep_timings(place_.digest, learned);
 }
 
 Choice& Choices::of(CallKind kind, std::size_t bytes) {
@@ -114,8 +114,8 @@ Choice& Choices::of(CallKind kind, std::size_t bytes) {
 
 void Choices::recall(Choice& choice) const {
   const std::uint32_t wanted = size_class(choice.bytes);
-  for (const Evidence& evidence : evidence_)
-    if (evidence.call == call_name(choice.kind) && evidence.size_class == wanted) choice.known = evidence;
+  for (const KeptTimings& timings : timings_)
+    if (timings.call == call_name(choice.kind) && timings.size_class == wanted) choice.known = timings;
 }
 
 void Choices::meet(MPI_Comm comm) {
@@ -123,7 +123,7 @@ void Choices::meet(MPI_Comm comm) {
   place_ = members_.meet(comm);
   mpi_ = mpi_name();
   if (place_.digest.empty() || settings().choose != Choose::learn) return;
-  evidence_ = kept_evidence(comm, place_.digest);
+  timings_ = kept_timings(comm, place_.digest);
   for (Choice& choice : choices_) recall(choice);
 }
 
@@ -269,9 +269,9 @@ bool Choices::is_tried_elsewhere(const Choice& choice) const {
   });
 }
 
-bool Choices::offers_bundles(MPI_Comm comm, const Choice& choice, const Candidate& candidate) const {
+bool Choices::offers_two_level(MPI_Comm comm, const Choice& choice, const Candidate& candidate) const {
   const std::size_t most = (choice.bytes + 1) * 3 / 2;  // a class spans half an octave
-  return members_.exchange(comm, choice.kind, candidate) != nullptr && members_.bundles(choice.kind, most);
+  return members_.exchange(comm, choice.kind, candidate) != nullptr && members_.aggregates(choice.kind, most);
 }
 
 void Choices::open(MPI_Comm comm, Choice& choice) {
@@ -280,7 +280,7 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
   choice.offered.clear();
   choice.predicted.clear();
   if (choice.native_seconds <= 0)
-    for (const CandidateEvidence& kept : choice.known.candidates)
+    for (const CandidateTimings& kept : choice.known.candidates)
       if (kept.name == all_candidates[0].name) choice.native_seconds = kept.seconds;
   const Collective& collective = *choice.kind.collective;
   const Candidate& usual = all_candidates[run_window(collective.pattern, collective.rooted)];
@@ -302,13 +302,13 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
   for (std::size_t i = 0; i < all_candidates.size(); ++i) {
     const Candidate& candidate = all_candidates[i];
     if (!is_offered(candidate, facts)) continue;
-    if (candidate.bundled && !offers_bundles(comm, choice, candidate)) continue;
-    if (candidate.bundled && !between_leaders_)
+    if (candidate.two_level && !offers_two_level(comm, choice, candidate)) continue;
+    if (candidate.two_level && !between_leaders_)
       between_leaders_ =
           measure_small_costs(own, members_.exchange(comm, choice.kind, candidate)->host_team()->between_leaders);
     choice.offered.push_back(i);
-    const Exchange* const bundled = candidate.bundled ? members_.exchange(comm, choice.kind, candidate) : nullptr;
-    exchanges.push_back(i == 0 ? nullptr : candidate.bundled ? bundled : exchange);
+    const Exchange* const two_level = candidate.two_level ? members_.exchange(comm, choice.kind, candidate) : nullptr;
+    exchanges.push_back(i == 0 ? nullptr : candidate.two_level ? two_level : exchange);
   }
   if (choice.offered.size() == 1) return;
   choice.predicted = predictions(own, choice, exchanges);

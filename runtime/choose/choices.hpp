@@ -36,7 +36,7 @@ class Choices final : public Keeper {
     std::function<Place(MPI_Comm)> meet;
     std::function<Exchange*(MPI_Comm, CallKind, const Candidate&)> exchange;  ///< null: cannot be scheduled
     /// Returns true if messages of this size fit the exchange of a two-level candidate.
-    std::function<bool(CallKind, std::size_t)> bundles;
+    std::function<bool(CallKind, std::size_t)> aggregates;
     std::function<MPI_Comm(MPI_Comm)> private_comm;  ///< MPI_COMM_NULL: there are too many
     /// Bytes per second of a host's link, measured; 0: it cannot be. Collective, the same on all ranks.
     std::function<std::uint64_t(MPI_Comm)> host_rate;
@@ -105,7 +105,7 @@ class Choices final : public Keeper {
   [[nodiscard]] double agreement_seconds(MPI_Comm comm);
   void open(MPI_Comm comm, Choice& choice);
   /// True if two-level messages of the whole size class fit the shared memory of the hosts. Collective.
-  [[nodiscard]] bool offers_bundles(MPI_Comm comm, const Choice& choice, const Candidate& candidate) const;
+  [[nodiscard]] bool offers_two_level(MPI_Comm comm, const Choice& choice, const Candidate& candidate) const;
   /// Seconds of the offered candidates; `exchanges`: theirs, null of the library's own. Collective over `own`.
   [[nodiscard]] std::vector<double> predictions(MPI_Comm own, const Choice& choice,
                                                 std::span<const Exchange* const> exchanges) const;
@@ -126,7 +126,7 @@ class Choices final : public Keeper {
   bool met_ = false, looked_for_kept_ = false;
   Place place_;
   std::string mpi_;
-  std::vector<Evidence> evidence_;                     ///< timings from earlier runs in this configuration
+  std::vector<KeptTimings> timings_;                   ///< timings from earlier runs in this configuration
   std::optional<SmallCosts> small_, between_leaders_;  ///< measured among all ranks, and among leaders
   double spent_ = 0;                                   ///< seconds in watched calls
   std::optional<double> agreement_seconds_;

@@ -12,11 +12,11 @@
 #include "core/choose/forecast.hpp"
 #include "core/choose/simulated.hpp"
 #include "core/model/cost_profile.hpp"
-#include "runtime/bundle/host_team.hpp"
 #include "runtime/choose/choices.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/progress/agree.hpp"
+#include "runtime/two_level/host_team.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -112,7 +112,7 @@ double Choices::within_host_seconds(const Exchange& exchange, const Choice& choi
 
 std::size_t Choices::carried_bytes(const Exchange& exchange, const Choice& choice) {
   const HostTeam* const together = exchange.host_team();
-  return together != nullptr ? together->bundle_bytes(*choice.kind.collective, choice.bytes) : choice.bytes;
+  return together != nullptr ? together->aggregate_bytes(*choice.kind.collective, choice.bytes) : choice.bytes;
 }
 
 /// Closed-form prediction, used where no simulation is possible.

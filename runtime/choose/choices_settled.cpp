@@ -4,7 +4,7 @@
 
 #include "core/limits.hpp"
 #include "runtime/choose/choices.hpp"
-#include "runtime/choose/evidence_file.hpp"
+#include "runtime/choose/kept_timings_file.hpp"
 #include "runtime/choose/small_costs.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
@@ -28,7 +28,7 @@ const Candidate* Choices::proven(CallKind kind, std::size_t bytes) const {
   for (const Choice& choice : choices_)
     if (choice.kind == kind && size_class(choice.bytes) == wanted && choice.stage != Choice::Stage::watched)
       return fastest(kind, bytes);
-  for (const Evidence& kept : evidence_) {
+  for (const KeptTimings& kept : timings_) {
     if (kept.call != call_name(kind) || kept.size_class != wanted) continue;
     const auto winner = std::ranges::find(all_candidates, kept.winner, &Candidate::name);
     return winner != all_candidates.end() ? &*winner : nullptr;
@@ -37,9 +37,8 @@ const Candidate* Choices::proven(CallKind kind, std::size_t bytes) const {
 }
 
 std::size_t Choices::long_message_bytes() {
-  constexpr double times_the_startup = 10;
-  return static_cast<std::size_t>(times_the_startup * limits::run_startup *
-                                  PlanStore::instance().network().host_rate());
+  constexpr double times_the_alpha = 10;
+  return static_cast<std::size_t>(times_the_alpha * limits::run_alpha * PlanStore::instance().network().host_rate());
 }
 
 /// The library's for good if the ranks need not meet for it: its calls are too short for that.

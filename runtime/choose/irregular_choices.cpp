@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "core/plan/binary.hpp"
-#include "runtime/choose/evidence_file.hpp"
+#include "runtime/choose/kept_timings_file.hpp"
 #include "runtime/plan/settings.hpp"
 
 namespace hocket::runtime {
@@ -33,36 +33,36 @@ std::shared_ptr<Selection> IrregularChoices::begin(MPI_Comm comm, DemandClass de
   if (!kept_) {
     place_ = members_.place();
     mpi_ = mpi_name();
-    kept_ = kept_evidence(comm, place_);
+    kept_ = kept_timings(comm, place_);
   }
   const std::string layout = "demand-" + digits_of(demand_class.digest);
-  const auto of_class = [&](const Evidence& one) { return one.call == irregular_call && one.layout == layout; };
+  const auto of_class = [&](const KeptTimings& one) { return one.call == irregular_call && one.layout == layout; };
   const auto found = std::ranges::find_if(*kept_, of_class);
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   const std::array predicted{unknown, bound > 0 ? usual_time * bound : unknown};
   // The ranks agree on each of these calls before it begins: one agreement more counts for nothing.
   auto selection = std::make_shared<Selection>(std::vector<std::string_view>{"native", "schedule"}, predicted, 0, 0, of,
-                                               found != kept_->end() ? *found : Evidence{});
+                                               found != kept_->end() ? *found : KeptTimings{});
   if (known_.size() < most_known) known_.push_back({layout, demand_class.mean_bytes, selection});
   return selection;
 }
 
 void IrregularChoices::keep() const {
   if (members_.rank != 0) return;
-  std::vector<Evidence> learned;
+  std::vector<KeptTimings> learned;
   for (const Known& one : known_) {
-    std::optional<Evidence> evidence = one.selection->learned();
-    if (!evidence) continue;
-    evidence->place = place_;
-    evidence->call = irregular_call;
-    evidence->size_class = size_class(one.mean_bytes);
-    evidence->layout = one.layout;
-    evidence->ranks = static_cast<std::uint32_t>(members_.size);
-    evidence->hosts = static_cast<std::uint32_t>(members_.hosts);
-    evidence->mpi = mpi_;
-    learned.push_back(std::move(*evidence));
+    std::optional<KeptTimings> timings = one.selection->learned();
+    if (!timings) continue;
+    timings->place = place_;
+    timings->call = irregular_call;
+    timings->size_class = size_class(one.mean_bytes);
+    timings->layout = one.layout;
+    timings->ranks = static_cast<std::uint32_t>(members_.size);
+    timings->hosts = static_cast<std::uint32_t>(members_.hosts);
+    timings->mpi = mpi_;
+    learned.push_back(std::move(*timings));
   }
-  if (!learned.empty()) keep_evidence(place_, learned);
+  if (!learned.empty()) keep_timings(place_, learned);
 }
 
 }  // namespace hocket::runtime

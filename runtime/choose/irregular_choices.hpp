@@ -26,7 +26,7 @@ class IrregularChoices final : public Keeper {
  public:
   struct Members {
     int rank = 0, size = 0, hosts = 0;
-    std::function<std::string()> place;  ///< digest of what evidence depends on; the ranks have met
+    std::function<std::string()> place;  ///< digest of what timings depends on; the ranks have met
   };
   explicit IrregularChoices(Members members) : members_(std::move(members)) {}
   IrregularChoices(const IrregularChoices&) = delete;
@@ -40,14 +40,14 @@ class IrregularChoices final : public Keeper {
 
  private:
   struct Known {
-    std::string layout;  ///< Evidence::layout, the class of the demand
+    std::string layout;  ///< KeptTimings::layout, the class of the demand
     std::uint64_t mean_bytes;
     std::shared_ptr<Selection> selection;
   };
   void keep() const override;
 
   Members members_;
-  std::optional<std::vector<Evidence>> kept_;  ///< timings from earlier runs, read on first use
+  std::optional<std::vector<KeptTimings>> kept_;  ///< timings from earlier runs, read on first use
   std::string place_, mpi_;
   std::vector<Known> known_;  ///< includes exchanges dropped from the schedule cache
 };

@@ -18,9 +18,9 @@ Deadline in(double seconds) {
 }  // namespace
 
 Selection::Selection(std::vector<std::string_view> names, std::span<const double> predicted, double agree_seconds,
-                     double setup_seconds, AgreedCost::Of of, const Evidence& known)
+                     double setup_seconds, AgreedCost::Of of, const KeptTimings& known)
     : names_(std::move(names)), measured_(names_.size()), chooser_(predicted, agree_seconds, setup_seconds), cost_(of) {
-  for (const CandidateEvidence& candidate : known.candidates) {
+  for (const CandidateTimings& candidate : known.candidates) {
     const auto same = std::ranges::find(names_, candidate.name);
     if (same != names_.end() && candidate.calls > 0)
       chooser_.recall(static_cast<std::size_t>(same - names_.begin()), candidate.seconds);
@@ -62,18 +62,18 @@ bool Selection::native_stays() const {
          std::ranges::all_of(chooser_.beliefs(), [](const Belief& belief) { return belief.timed > 0; });
 }
 
-std::optional<Evidence> Selection::learned() const {
-  Evidence evidence;
+std::optional<KeptTimings> Selection::learned() const {
+  KeptTimings timings;
   for (std::size_t i = 0; i < names_.size(); ++i) {
     const Measured& measured = measured_[i];
     if (measured.calls == 0) continue;
     const double seconds = exact_exp(measured.logarithms / static_cast<double>(measured.calls));
-    evidence.candidates.push_back({std::string(names_[i]), measured.calls, seconds, chooser_.noise()});
+    timings.candidates.push_back({std::string(names_[i]), measured.calls, seconds, chooser_.noise()});
   }
-  if (evidence.candidates.empty()) return std::nullopt;
-  const auto cheapest = std::ranges::min_element(evidence.candidates, {}, &CandidateEvidence::seconds);
-  evidence.winner = cheapest->name;
-  return evidence;
+  if (timings.candidates.empty()) return std::nullopt;
+  const auto cheapest = std::ranges::min_element(timings.candidates, {}, &CandidateTimings::seconds);
+  timings.winner = cheapest->name;
+  return timings;
 }
 
 }  // namespace hocket::runtime

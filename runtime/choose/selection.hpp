@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/choose/chooser.hpp"
-#include "core/choose/evidence.hpp"
+#include "core/choose/kept_timings.hpp"
 #include "runtime/choose/agreed_cost.hpp"
 
 namespace hocket::runtime {
@@ -22,7 +22,7 @@ class Selection {
   /// `names`: of the candidates, the library's own first; they outlive this. `predicted`: seconds of each, NaN where
   /// unknown. `known`: what earlier jobs have kept of them; no candidates: nothing.
   Selection(std::vector<std::string_view> names, std::span<const double> predicted, double agree_seconds,
-            double setup_seconds, AgreedCost::Of of, const Evidence& known);
+            double setup_seconds, AgreedCost::Of of, const KeptTimings& known);
 
   /// `calls` calls were served by the library before; one took `seconds`.
   void seen(std::uint64_t calls, double seconds);
@@ -40,7 +40,7 @@ class Selection {
   /// True if the library's own call is the fastest and all candidates have been timed.
   [[nodiscard]] bool native_stays() const;
   /// The timings of this job: winner and candidates; empty if nothing was measured.
-  [[nodiscard]] std::optional<Evidence> learned() const;
+  [[nodiscard]] std::optional<KeptTimings> learned() const;
 
  private:
   struct Measured {

@@ -1,6 +1,6 @@
 /* Hocket: irregular exchanges that are scheduled once and run often.
  *
- * Every rank says what it sends (its destination vector); a scheduler cuts the exchange into phases in
+ * Every rank says what it sends (its destination vector); an algorithm cuts the exchange into phases in
  * which no two messages collide; the table that comes back is run as often as wanted:
  *
  *     int targets[] = {3, 7};
@@ -45,7 +45,7 @@ extern "C" {
 enum {
   HOCKET_SUCCESS = 0,
   HOCKET_ERR_ARGUMENT = -1, /* an argument that makes no sense: a rank that does not exist, a negative size */
-  HOCKET_ERR_SCHEDULE = -2, /* no such scheduler, or it does not serve this network */
+  HOCKET_ERR_SCHEDULE = -2, /* no such algorithm, or it does not serve this network */
   HOCKET_ERR_NETWORK = -3,  /* a plan that cannot be used, or ranks without a place in its network */
   HOCKET_ERR_FILE = -4,     /* a file that cannot be read or written */
   HOCKET_ERR_DAMAGED = -5,  /* a file that is no table, or a damaged one */
@@ -62,9 +62,9 @@ HOCKET_API const char* hocket_error_string(int code);
 typedef struct hocket_table hocket_table;
 
 /* One row of the communication phase table. A partner of -1: nothing to send, or to receive. Offsets and
- * lengths are bytes within the message of that partner; a message that a scheduler splits has several rows.
+ * lengths are bytes within the message of that partner; a message that an algorithm splits has several rows.
  * A phase takes one row, even if this rank is idle in it, or several if the rank sends or receives more
- * than once in it (schedulers that do not avoid node contention). */
+ * than once in it (algorithms that do not avoid node contention). */
 typedef struct hocket_phase {
   int64_t phase; /* from 0, never decreasing */
   int send_to;
@@ -77,26 +77,26 @@ typedef struct hocket_info {
   int ranks, rank;         /* size of the communicator, and rank in it */
   int64_t phases;          /* number of phases of the whole exchange */
   uint64_t digest;         /* digest of the tables of all ranks; equal on all of them */
-  uint64_t seed;           /* random seed, for randomized schedulers */
+  uint64_t seed;           /* random seed, for randomized algorithms */
   double lockstep_seconds; /* time of the phases one after the other; 0: unknown */
   double bound_seconds;    /* lower bound, by the busiest channel or port; 0: unknown */
-  char scheduler[32];      /* name of the scheduler */
+  char algorithm[32];      /* name of the algorithm */
 } hocket_info;
 
 /* ---- Scheduling ---- */
 
 /* Collective. `bytes[i]` bytes go to rank `targets[i]`, for i from 0 to sends - 1. No target may be given
- * twice; messages to the rank itself and messages of no bytes are allowed. `scheduler`: a name that
- * `hocket schedulers` lists for irregular exchanges, or NULL for the default; the same on all ranks, like `seed`.
+ * twice; messages to the rank itself and messages of no bytes are allowed. `algorithm`: a name that
+ * `hocket algorithms` lists for irregular exchanges, or NULL for the default; the same on all ranks, like `seed`.
  *
  * The network is that of HOCKET_PLAN, as `hocket run` sets it; without it all ranks are hosts of one
  * switch, so that only the ports of the ranks matter. The table keeps a duplicate of `comm`. */
 HOCKET_API int hocket_schedule(MPI_Comm comm, int sends, const int targets[], const int64_t bytes[],
-                               const char* scheduler, uint64_t seed, hocket_table** table);
+                               const char* algorithm, uint64_t seed, hocket_table** table);
 
 /* Like hocket_schedule, but from one size per rank: `bytes[r]` bytes go to rank r. The targets are the ranks
  * that receive data, in ascending order. */
-HOCKET_API int hocket_schedule_counts(MPI_Comm comm, const int64_t bytes[], const char* scheduler, uint64_t seed,
+HOCKET_API int hocket_schedule_counts(MPI_Comm comm, const int64_t bytes[], const char* algorithm, uint64_t seed,
                                       hocket_table** table);
 
 /* Collective. Refused while an exchange is under way. Sets *table to NULL. */

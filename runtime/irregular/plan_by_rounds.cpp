@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/algorithms/irregular/worth.hpp"
-#include "core/choose/evidence.hpp"
+#include "core/choose/kept_timings.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
 #include "runtime/agreement/agreement.hpp"
@@ -22,7 +22,7 @@
 namespace hocket::runtime {
 namespace {
 
-constexpr std::string_view scheduler = "proposals";
+constexpr std::string_view algorithm = "proposals";
 
 Flows flows_of(const std::vector<Volume>& volumes) {
   Flows flows;
@@ -50,8 +50,8 @@ DemandClass class_of_all(MPI_Comm comm, const PeerBytes& partners, Rank rank, co
 }  // namespace
 
 bool wants_rounds(std::uint32_t ranks) {
-  const std::string& wanted = settings().scheduler;
-  return wanted == scheduler || (wanted.empty() && ranks > limits::most_ranks_planned_for_run);
+  const std::string& wanted = settings().algorithm;
+  return wanted == algorithm || (wanted.empty() && ranks > limits::most_ranks_planned_for_run);
 }
 
 PortLoads port_loads(MPI_Comm comm, const PeerBytes& peer_bytes, const Extent& all) {
@@ -99,7 +99,7 @@ PlannedByRounds plan_by_rounds(MPI_Comm comm, const Network& part, const Numberi
   planned.demand.bytes = std::ranges::max(largest);
   planned.phases = largest.size();
   planned.window = PlanStore::instance().window(planned.demand);
-  planned.scheduler = scheduler;
+  planned.algorithm = algorithm;
   planned.figures.predicted = std::accumulate(largest.begin(), largest.end(), 0.0) / part.host_rate();
   planned.figures.bound = loads.most_bytes / part.host_rate();
   planned.program = rounds->program(std::max(planned.window, 1u));

@@ -14,7 +14,7 @@
 
 namespace hocket::runtime {
 
-/// True if ranks should agree on phases with their partners: by HOCKET_SCHEDULER, or because there are too many of them
+/// True if ranks should agree on phases with their partners: by HOCKET_ALGORITHM, or because there are too many of them
 /// for each to plan the whole exchange. Only where nothing but their ports can be shared (only_ports_shared()): phases
 /// do not look at links, and no rank knows who else is on one.
 [[nodiscard]] bool wants_rounds(std::uint32_t ranks);

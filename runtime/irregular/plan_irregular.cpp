@@ -45,7 +45,7 @@ int fastest(MPI_Comm comm, double seconds, int rank) {
 }  // namespace
 
 Planner::Planner(const Numbering& numbering, const Network& network)
-    : Planner(numbering, network.restricted_to(numbering.ranks_per_node), {settings().scheduler, settings().seed}) {}
+    : Planner(numbering, network.restricted_to(numbering.ranks_per_node), {settings().algorithm, settings().seed}) {}
 
 Planner::Planner(const Numbering& numbering, Network part, PendingSetup pending_setup)
     : numbering_(numbering), part_(std::move(part)), pending_setup_(std::move(pending_setup)) {}
@@ -85,15 +85,15 @@ Scheduled Planner::schedule(MPI_Comm comm, const Demand& demand, std::string& pr
   int own = 0;
   check(PMPI_Comm_rank(comm, &own));
   Scheduled made;
-  made.scheduler = pending_setup_.scheduler;
+  made.algorithm = pending_setup_.algorithm;
   std::optional<ChosenSchedule> drawn;
   double seconds = std::numeric_limits<double>::infinity();
   int drawn_by = -1;
   const auto draw = [&](int by) {
     if (by == drawn_by) return;
     drawn = choose_schedule(part_, demand,
-                            {made.scheduler, {.seed = pending_setup_.seed + static_cast<std::uint64_t>(by)}});
-    made.scheduler = drawn->scheduler->name;
+                            {made.algorithm, {.seed = pending_setup_.seed + static_cast<std::uint64_t>(by)}});
+    made.algorithm = drawn->algorithm->name;
     seconds = token_seconds(part_, drawn->schedule);
     drawn_by = by;
   };
@@ -106,7 +106,7 @@ Scheduled Planner::schedule(MPI_Comm comm, const Demand& demand, std::string& pr
     draw(winner);
     made.lockstep_seconds = lockstep_seconds(part_, drawn->schedule);
     made.planned = program(demand, drawn->schedule, numbering_.network_rank[static_cast<std::size_t>(own)]);
-    made.planned.scheduler = made.scheduler;
+    made.planned.algorithm = made.algorithm;
     made.planned.figures = {made.lockstep_seconds, drawn->bound_seconds};
     check_tags(made.planned, comm);
   });

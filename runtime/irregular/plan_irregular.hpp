@@ -14,14 +14,14 @@ namespace hocket::runtime {
 
 /// The algorithm to plan with; the same on all ranks.
 struct PendingSetup {
-  std::string scheduler;  ///< empty: chosen for each demand
+  std::string algorithm;  ///< empty: chosen for each demand
   std::uint64_t seed = 1;
 };
 
 /// One rank's plan and its origin.
 struct Scheduled {
   Planned planned;
-  std::string scheduler;
+  std::string algorithm;
   double lockstep_seconds = 0;  ///< predicted time of the phases, one after the other
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-/// The rounds of the scheduler `proposals` in messages: partners agree on phases, and nobody knows the whole exchange.
-/// Proposals and acceptances are the core's (schedulers/irregular/proposals.hpp), so that the phases are those that it
+/// The rounds of the algorithm `proposals` in messages: partners agree on phases, and nobody knows the whole exchange.
+/// Proposals and acceptances are the core's (algorithms/irregular/proposals.hpp), so that the phases are those that it
 /// computes from the whole matrix.
 #include <mpi.h>
 

@@ -8,7 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/limits.hpp"
-#include "core/network/trunks.hpp"
+#include "core/network/switch_links.hpp"
 #include "runtime/agreement/agreement.hpp"
 #include "runtime/irregular/plan_by_rounds.hpp"
 #include "runtime/mpi/mpi_call.hpp"
@@ -160,7 +160,7 @@ VectorExchanges::Made VectorExchanges::plan(MPI_Comm comm, const PeerBytes& peer
     if (made.planned && members_.rank == 0 && settings().log > 0)
       say("irregular exchange of " + std::to_string(made.messages) + " messages between " +
           std::to_string(members_.size) + " ranks on " + std::to_string(members_.hosts) +
-          " hosts: " + std::to_string(made.planned->phases) + " phases by '" + made.planned->scheduler + "'" +
+          " hosts: " + std::to_string(made.planned->phases) + " phases by '" + made.planned->algorithm + "'" +
           in_rounds(made.rounds));
     return made;
   } catch (const InputError& error) {

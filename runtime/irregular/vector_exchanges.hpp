@@ -34,7 +34,7 @@ class VectorExchanges {
     const Numbering& numbering;
     std::function<MPI_Comm(MPI_Comm)> private_comm;
     std::function<const Network*(MPI_Comm)> network;
-    std::function<std::string()> place;               ///< digest of what evidence depends on
+    std::function<std::string()> place;               ///< digest of what timings depends on
     std::function<void(const std::string&)> trouble;  ///< told why there is no plan, in words
   };
   explicit VectorExchanges(Members members)

@@ -125,7 +125,7 @@ Planned PlanStore::program(CallKind kind, std::span<const std::uint32_t> ranks_p
     const PlanHeader& header = stored->header;
     const PlanFile file(stored->bytes);
     const std::uint32_t window = wanted_window > 0 ? wanted_window : header.window;
-    planned = {{}, header.demand, header.phases, window, header.scheduler};
+    planned = {{}, header.demand, header.phases, window, header.algorithm};
     planned.figures.bound = header.bound_seconds;
     const bool as_filed = window == header.window;
     if (as_filed) planned.program = file.program(rank);
@@ -148,31 +148,31 @@ Planned PlanStore::program(CallKind kind, std::span<const std::uint32_t> ranks_p
 Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint32_t window) const {
   const Demand demand = kind.collective->demand(part.ranks(), kind.bytes, kind.root);
   if (window == 0) window = this->window(demand);
-  const auto by_row = [&](RankProgram row, std::uint64_t phases, std::string_view scheduler) {
-    Planned planned{std::move(row), demand, phases, window, std::string(scheduler)};
+  const auto by_row = [&](RankProgram row, std::uint64_t phases, std::string_view algorithm) {
+    Planned planned{std::move(row), demand, phases, window, std::string(algorithm)};
     planned.figures.bound = lower_bounds(part, demand).seconds;
     planned.figures.predicted = static_cast<double>(phases * demand.bytes) / part.host_rate();
     return planned;
   };
   if (window == 1 && part.ranks() > limits::most_ranks_searched_for_waits)
     if (const FoundForm found = closed_form_of(part, demand); found.form != nullptr)
-      return by_row(rank_program(part, *found.form, rank), found.form->phases(), found.scheduler);
+      return by_row(rank_program(part, *found.form, rank), found.form->phases(), found.algorithm);
   if (demand.messages() > limits::most_messages_compared)
     if (const FoundRing found = ring_rows_of(part, demand); found.rows)
-      return by_row(found.rows->row(rank, window), found.rows->phases(), found.scheduler);
+      return by_row(found.rows->row(rank, window), found.rows->phases(), found.algorithm);
   if (part.ranks() > limits::most_ranks_planned_for_run)
     throw InputError("a communicator of " + std::to_string(part.ranks()) +
                      " ranks without a plan of its own is too large to plan inside the program; plan for its hosts, "
                      "and for uplinks as wide as they are");
   ScheduleOptions options;
-  options.for_scheduler.startup = kind.collective->usual_startup();
+  options.for_algorithm.alpha = kind.collective->usual_alpha();
   options.window = window;
   auto [chosen, waits] = plan_exchange(part, demand, options);
   Planned planned{rank_program(chosen.schedule, waits, rank), demand, chosen.schedule.phases(), waits.window,
-                  std::string(chosen.scheduler->name)};
-  // Figures are scaled to other sizes, with which startups do not grow.
-  const bool counts_startups = options.for_scheduler.startup > 0;
-  planned.figures.bound = counts_startups ? lower_bounds(part, demand).seconds : chosen.bound_seconds;
+                  std::string(chosen.algorithm->name)};
+  // Figures are scaled to other sizes, with which per-message costs do not grow.
+  const bool counts_alphas = options.for_algorithm.alpha > 0;
+  planned.figures.bound = counts_alphas ? lower_bounds(part, demand).seconds : chosen.bound_seconds;
   if (tells_figures(rank)) planned.figures.predicted = lockstep_seconds(part, chosen.schedule);
   planned.whole = kept_whole(part, std::move(chosen.schedule), rank);
   return planned;

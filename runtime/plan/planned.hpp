@@ -28,7 +28,7 @@ struct Planned {
   Demand demand;  ///< planned sizes; actual sizes may differ
   std::uint64_t phases = 0;
   std::uint32_t window = 1;  ///< messages of a rank that may be unacknowledged; 0: the MPI library carries them
-  std::string scheduler = {};
+  std::string algorithm = {};
   Figures figures = {};                         ///< for the report
   std::shared_ptr<const WholePlan> whole = {};  ///< on the first rank of the network, if it is to be simulated
 };

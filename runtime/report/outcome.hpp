@@ -23,7 +23,7 @@ enum class FallbackReason : std::uint8_t {
   topology,           ///< a neighbourhood that is left to the MPI library
   left_alone,         ///< the program wants it so: hocket_leave_alone
   operation,          ///< a reduction whose elements are not to be combined in any order, or whose types are not served
-  bundled,            ///< blocking calls like it are bundled host by host, which this form cannot be
+  two_level,          ///< blocking calls like it are aggregated host by host, which this form cannot be
   faster,             ///< the MPI library's own call is faster here, or nothing has proven to be faster than it yet
 };
 
@@ -32,7 +32,7 @@ struct Outcome {
   enum class Kind : std::uint8_t { untold, native, scheduled };
   Kind kind = Kind::untold;
   FallbackReason why = {};  ///< set for native calls
-  /// Scheduled: the algorithm ("switch-ring", "bundles by switch-ring"); native: the reason in words.
+  /// Scheduled: the algorithm ("switch-ring", "aggregates by switch-ring"); native: the reason in words.
   std::string detail = {};
   auto operator<=>(const Outcome&) const = default;
 };

@@ -225,9 +225,9 @@ Figures scaled(const Planned& planned, double message) {
 /// Between hosts by a schedule, by the MPI library, or each rank of a host its share.
 std::string served_by(const Exchange& exchange) {
   const Planned& planned = exchange.planned();
-  if (exchange.host_team() == nullptr) return planned.scheduler;
-  if (exchange.all_lead()) return "bundles by all ranks";
-  return "bundles by " + (planned.window > 0 ? planned.scheduler : "the MPI library");
+  if (exchange.host_team() == nullptr) return planned.algorithm;
+  if (exchange.all_lead()) return "aggregates by all ranks";
+  return "aggregates by " + (planned.window > 0 ? planned.algorithm : "the MPI library");
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ constexpr Call calls[] = {
 constexpr std::array<std::string_view, 17> reasons = {
     "small",     "few_ranks",  "intercommunicator", "erroneous",     "no_place",  "no_plan",
     "new_sizes", "not_worth",  "not_asked",         "sizes_unknown", "not_ready", "forwards",
-    "topology",  "left_alone", "operation",         "bundled",       "faster"};
+    "topology",  "left_alone", "operation",         "two_level",     "faster"};
 static_assert(reasons.size() == static_cast<std::size_t>(FallbackReason::faster) + 1);
 
 }  // namespace

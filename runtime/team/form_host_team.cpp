@@ -38,7 +38,7 @@ std::unique_ptr<HostTeam> form_host_team(MPI_Comm own, const Numbering& numberin
     if (leaders.descriptor < 0) return;  // the leader tells why
     team->memory = std::make_unique<HostMemory>(leaders, team->hosts.here().size(), bytes);
   });
-  if (!all_ok(own, problem, "messages of a host's ranks are not bundled")) return nullptr;
+  if (!all_ok(own, problem, "messages of a host's ranks are not aggregated")) return nullptr;
   if (team->hosts.leads()) team->memory->seal();
   return team;
 }

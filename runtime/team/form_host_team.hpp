@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "runtime/bundle/host_team.hpp"
+#include "runtime/two_level/host_team.hpp"
 
 namespace hocket::runtime {
 

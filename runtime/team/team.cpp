@@ -9,7 +9,7 @@
 #include "runtime/agreement/agreement.hpp"
 #include "runtime/agreement/obstacles.hpp"
 #include "runtime/agreement/places.hpp"
-#include "runtime/choose/evidence_file.hpp"
+#include "runtime/choose/kept_timings_file.hpp"
 #include "runtime/irregular/vector_exchanges.hpp"
 #include "runtime/mpi/attached.hpp"
 #include "runtime/mpi/entry.hpp"
@@ -159,9 +159,9 @@ Choices& Team::choices() {
             },
         .exchange =
             [this](MPI_Comm comm, CallKind kind, const Candidate& candidate) {
-              return kind == irregular_calls() ? irregular_bundles(comm, candidate) : exchange(comm, kind, candidate);
+              return kind == irregular_calls() ? irregular_two_level(comm, candidate) : exchange(comm, kind, candidate);
             },
-        .bundles = [this](CallKind kind, std::size_t bytes) { return bundles(kind, bytes); },
+        .aggregates = [this](CallKind kind, std::size_t bytes) { return aggregates(kind, bytes); },
         .private_comm = [this](MPI_Comm comm) { return private_comm(comm); },
         .host_rate = [this](MPI_Comm comm) { return host_rate(comm); }});
   return *choices_;
@@ -171,8 +171,8 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
   Requests::instance().post_remaining();  // planning takes time
   const bool rests_on_widths = !kind.collective->forwards();
   if (rests_on_widths && network(comm) == nullptr) return nullptr;
-  const HostTeam* const together = candidate.bundled && is_bundled(*kind.collective) ? host_team(comm) : nullptr;
-  if (candidate.bundled && together == nullptr) return nullptr;
+  const HostTeam* const together = candidate.two_level && is_two_level(*kind.collective) ? host_team(comm) : nullptr;
+  if (candidate.two_level && together == nullptr) return nullptr;
   if (candidate.all_lead && !together->can_all_lead(*kind.collective)) return nullptr;
   const Numbering& numbering = together != nullptr ? together->leaders : numbering_;
   std::string problem;
@@ -199,8 +199,8 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
   if (own == MPI_COMM_NULL) return nullptr;
   if (rank_ == 0 && settings().log > 0)
     say(std::string(kind.collective->name) + " of " + std::to_string(size_) + " ranks on " + std::to_string(hosts_) +
-        " hosts" + (together != nullptr ? ", bundled" : "") + ": " + std::to_string(planned.phases) + " phases by '" +
-        planned.scheduler + "'");
+        " hosts" + (together != nullptr ? ", two_level" : "") + ": " + std::to_string(planned.phases) + " phases by '" +
+        planned.algorithm + "'");
   Settings own_settings = settings();
   if (candidate.free) own_settings.flow_control = Flow::free;
   if (candidate.large) own_settings.segment = large_segment;
@@ -231,15 +231,15 @@ std::uint64_t Team::host_rate(MPI_Comm comm) try {
 
 std::string Team::place() const { return place_digest(PlanStore::instance().wiring_digest(), numbering_); }
 
-bool Team::bundles(CallKind kind, std::size_t bytes) const {
+bool Team::aggregates(CallKind kind, std::size_t bytes) const {
   return host_team_ != nullptr && host_team_->fits(*kind.collective, bytes);
 }
 
-Exchange* Team::irregular_bundles(MPI_Comm comm, const Candidate& candidate) {
+Exchange* Team::irregular_two_level(MPI_Comm comm, const Candidate& candidate) {
   static const Collective& between_leaders = find_collective("all-to-all");
-  if (!candidate.bundled) return nullptr;
+  if (!candidate.two_level) return nullptr;
   Exchange* const found = exchange(comm, {&between_leaders}, candidate);
-  return found != nullptr && bundles(irregular_calls(), 1) ? found : nullptr;
+  return found != nullptr && aggregates(irregular_calls(), 1) ? found : nullptr;
 }
 
 void Team::looked_at(const Extent& extent, bool rooted, bool outran_wires) {
@@ -252,7 +252,7 @@ void Team::looked_at(const Extent& extent, bool rooted, bool outran_wires) {
 const Network* Team::network(MPI_Comm comm) {
   if (std::exchange(network_asked_, true)) return network_;
   const Network& planned = PlanStore::instance().network();
-  if (settings().trunks.empty()) return network_ = &planned;
+  if (settings().switch_links.empty()) return network_ = &planned;
   const MPI_Comm own = private_comm(comm);
   if (own == MPI_COMM_NULL) return nullptr;
   SettledNetwork settled = settle_network(own, planned, numbering_, machines_differ_);

@@ -13,7 +13,6 @@
 
 #include "core/choose/candidate.hpp"
 #include "runtime/agreement/private_comms.hpp"
-#include "runtime/bundle/host_team.hpp"
 #include "runtime/choose/choices.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/irregular/schedule_cache.hpp"
@@ -21,6 +20,7 @@
 #include "runtime/plan/call_kind.hpp"
 #include "runtime/plan/numbering.hpp"
 #include "runtime/report/outcome.hpp"
+#include "runtime/two_level/host_team.hpp"
 
 namespace hocket::runtime {
 
@@ -85,10 +85,10 @@ class Team {
   /// Made on first use, collectively. Null if these calls of the communicator go to the MPI library.
   [[nodiscard]] Exchange* exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate = as_planned);
   /// True if messages of `bytes` bytes fit the shared memory of the two-level exchange for `kind`, which must exist.
-  [[nodiscard]] bool bundles(CallKind kind, std::size_t bytes) const;
-  /// The exchange between leaders that serves all two-level irregular calls; message sizes travel inside the bundles.
-  /// Null if `candidate` is not a two-level one or no shared memory is available. Collective.
-  [[nodiscard]] Exchange* irregular_bundles(MPI_Comm comm, const Candidate& candidate);
+  [[nodiscard]] bool aggregates(CallKind kind, std::size_t bytes) const;
+  /// The exchange between leaders that serves all two-level irregular calls; message sizes travel inside the
+  /// aggregates. Null if `candidate` is not a two-level one or no shared memory is available. Collective.
+  [[nodiscard]] Exchange* irregular_two_level(MPI_Comm comm, const Candidate& candidate);
   /// Bytes of an irregular call between two ranks, on average, when the ranks last looked at one; 0: not yet.
   [[nodiscard]] std::size_t irregular_bytes() const { return irregular_bytes_; }
   /// Records the volume of an irregular call. `rooted`: all messages have one rank as source or destination. A large
@@ -120,7 +120,7 @@ class Team {
   explicit Team(MPI_Comm comm);
   /// Bytes per second of a host's link, measured; 0: hosts share machines, or nothing came through. Collective.
   [[nodiscard]] std::uint64_t host_rate(MPI_Comm comm);
-  /// Digest of what evidence depends on; the ranks have met.
+  /// Digest of what timings depends on; the ranks have met.
   [[nodiscard]] std::string place() const;
   [[nodiscard]] static Team* find_any(MPI_Comm comm);
   [[nodiscard]] std::unique_ptr<Exchange> make_exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate);

@@ -39,7 +39,7 @@ std::string first_line_of_mpi_version() {
   return version.substr(0, version.find_first_of("\r\n"));
 }
 
-using Trunks = std::map<std::uint32_t, MeasuredTrunk>;  // keyed by link
+using SwitchLinks = std::map<std::uint32_t, MeasuredSwitchLink>;  // keyed by link
 
 /// The row of a link as far as it does not depend on what was measured.
 std::string row_begin(const Network& network, const LinkSpec& link) {
@@ -62,12 +62,12 @@ bool take(std::string_view& text, std::string_view name, Number& number) {
 
 /// Reads the widths that an earlier job kept for this wiring. The file is not trusted: lines that this code would not
 /// have written are skipped.
-Trunks kept_before(const Network& network, const std::string& path) {
+SwitchLinks kept_before(const Network& network, const std::string& path) {
   constexpr std::uint32_t most_pairs = 1'000'000;  // same value as in python/hocket/network/measured.py
   std::map<std::string, std::uint32_t, std::less<>> links;
   for (std::uint32_t link = 0; link < network.spec().links.size(); ++link)
     links.emplace(row_begin(network, network.spec().links[link]), link);
-  Trunks found;
+  SwitchLinks found;
   std::error_code error;
   std::ifstream file;
   if (std::filesystem::is_regular_file(path, error)) file.open(path);
@@ -77,26 +77,27 @@ Trunks kept_before(const Network& network, const std::string& path) {
     const auto link = links.find(std::string_view(line).substr(begin, end - begin));
     if (link == links.end()) continue;
     std::string_view rest = std::string_view(line).substr(end);
-    MeasuredTrunk trunk{.link = link->second};
-    const bool read = take(rest, "pairs", trunk.pairs) && take(rest, "rate", trunk.rate) &&
-                      take(rest, "width", trunk.width) && rest.starts_with('}');
-    if (read && trunk.pairs >= 1 && trunk.pairs <= most_pairs && trunk.width > 0 && trunk.width <= most_pairs)
-      found[trunk.link] = trunk;
+    MeasuredSwitchLink switch_link{.link = link->second};
+    const bool read = take(rest, "pairs", switch_link.pairs) && take(rest, "rate", switch_link.rate) &&
+                      take(rest, "width", switch_link.width) && rest.starts_with('}');
+    if (read && switch_link.pairs >= 1 && switch_link.pairs <= most_pairs && switch_link.width > 0 &&
+        switch_link.width <= most_pairs)
+      found[switch_link.link] = switch_link;
   }
   return found;
 }
 
-std::string text_of(const Network& network, std::uint64_t host_rate, const Trunks& trunks) {
+std::string text_of(const Network& network, std::uint64_t host_rate, const SwitchLinks& switch_links) {
   std::string rows;
-  for (const auto& [link, trunk] : trunks) {
+  for (const auto& [link, switch_link] : switch_links) {
     const LinkSpec& ends = network.spec().links[link];
     JsonLine row;
     rows += rows.empty() ? "\n  " : ",\n  ";
     std::string line = row.field("a", network.name(ends.a))
                            .field("b", network.name(ends.b))
-                           .field("pairs", trunk.pairs)
-                           .field("rate", trunk.rate)
-                           .field("width", trunk.width)
+                           .field("pairs", switch_link.pairs)
+                           .field("rate", switch_link.rate)
+                           .field("width", switch_link.width)
                            .end();
     line.pop_back();
     rows += line;
@@ -106,23 +107,23 @@ std::string text_of(const Network& network, std::uint64_t host_rate, const Trunk
       .field("date", now())
       .field("mpi", first_line_of_mpi_version())
       .field("host_rate", host_rate)
-      .json("trunks", "[" + rows + "]")
+      .json("switch_links", "[" + rows + "]")
       .end();
 }
 
 }  // namespace
 
-std::string kept(const Network& network, const TrunkMeasurement& found) {
+std::string kept(const Network& network, const SwitchLinkMeasurement& found) {
   static std::mutex mutex;
-  static Trunks own;
+  static SwitchLinks own;
   const std::lock_guard lock(mutex);
-  for (const MeasuredTrunk& trunk : found.trunks) own[trunk.link] = trunk;
-  const std::string& path = settings().trunks;
-  Trunks all = own;
+  for (const MeasuredSwitchLink& switch_link : found.switch_links) own[switch_link.link] = switch_link;
+  const std::string& path = settings().switch_links;
+  SwitchLinks all = own;
   all.merge(kept_before(network, path));  // adds links that this job has not measured
   errno = 0;
   if (replace_file(path, text_of(network, found.host_rate, all))) return "; kept in " + shown(path);
-  return "; not kept: cannot write " + shown(path) + " (HOCKET_TRUNKS): " + std::strerror(errno);
+  return "; not kept: cannot write " + shown(path) + " (HOCKET_SWITCH_LINKS): " + std::strerror(errno);
 }
 
 }  // namespace hocket::runtime

@@ -7,8 +7,9 @@
 
 namespace hocket::runtime {
 
-/// Writes what this process has measured so far, in all its communicators, to HOCKET_TRUNKS. Returns what to say of it:
+/// Writes what this process has measured so far, in all its communicators, to HOCKET_SWITCH_LINKS. Returns what to say
+/// of it:
 /// "; kept in PATH", or that it cannot be kept. Called by one rank.
-[[nodiscard]] std::string kept(const Network& network, const TrunkMeasurement& found);
+[[nodiscard]] std::string kept(const Network& network, const SwitchLinkMeasurement& found);
 
 }  // namespace hocket::runtime

@@ -37,20 +37,20 @@ class Measuring {
     const auto samples = static_cast<std::size_t>(budget_ / shortest);
     return std::max<std::size_t>(1, (std::max(samples, samples_of_one_pair) - samples_of_one_pair) / repetitions);
   }
-  void divide_time(std::size_t trunks) {
-    const auto samples = static_cast<std::int64_t>(samples_of_one_pair + repetitions * trunks);
+  void divide_time(std::size_t switch_links) {
+    const auto samples = static_cast<std::int64_t>(samples_of_one_pair + repetitions * switch_links);
     sample_.time = std::clamp(budget_ / samples, shortest, longest);
   }
 
   [[nodiscard]] std::uint64_t one_pair(const std::vector<HostPair>& across) {
-    std::vector<HostPair> one = pair_without_trunk(part_);
+    std::vector<HostPair> one = pair_without_switch_link(part_);
     if (one.empty()) one.push_back(across.front());
     learn_messages(one);
     return std::max(median(one), median({across.front()}));
   }
   [[nodiscard]] std::uint64_t host_rate() {
     sample_ = {microseconds{10'000}, least_message_bytes};
-    std::vector<HostPair> one = pair_without_trunk(part_);
+    std::vector<HostPair> one = pair_without_switch_link(part_);
     if (one.empty()) one.emplace_back(part_.hosts()[0], part_.hosts()[1]);
     learn_messages(one);
     const int partner = partner_in(one);
@@ -97,30 +97,30 @@ std::uint64_t measure_host_rate(MPI_Comm comm, const Network& part, const Number
   return Measuring(comm, part, numbering, shortest).host_rate();
 }
 
-TrunkMeasurement measure_trunks(MPI_Comm comm, const Network& part, const Numbering& numbering,
-                                std::span<const Trunk> wanted, std::chrono::milliseconds budget) {
+SwitchLinkMeasurement measure_switch_links(MPI_Comm comm, const Network& part, const Numbering& numbering,
+                                           std::span<const SwitchLink> wanted, std::chrono::milliseconds budget) {
   const auto begun = std::chrono::steady_clock::now();
   Measuring measuring(comm, part, numbering, budget);
   const std::vector<std::size_t> stands_for = representatives(wanted, measuring.most());
   const std::set<std::size_t> probed(stands_for.begin(), stands_for.end());
   measuring.divide_time(probed.size());
 
-  TrunkMeasurement found;
+  SwitchLinkMeasurement found;
   found.probed = probed.size();
-  found.trunks.resize(wanted.size());
-  found.host_rate = measuring.one_pair(trunk_pairs(part, wanted.front().link));
+  found.switch_links.resize(wanted.size());
+  found.host_rate = measuring.one_pair(switch_link_pairs(part, wanted.front().link));
   for (const std::size_t i : probed) {
-    const std::vector<HostPair> pairs = trunk_pairs(part, wanted[i].link);
-    found.trunks[i].rate = found.host_rate > 0 ? measuring.median(pairs) : 0;
+    const std::vector<HostPair> pairs = switch_link_pairs(part, wanted[i].link);
+    found.switch_links[i].rate = found.host_rate > 0 ? measuring.median(pairs) : 0;
   }
   for (std::size_t i = 0; i < wanted.size() && found.host_rate > 0; ++i) {
     const std::size_t of = stands_for[i];
-    MeasuredTrunk& trunk = found.trunks[i];
-    trunk.link = wanted[i].link;
-    trunk.pairs = wanted[i].hosts;
+    MeasuredSwitchLink& switch_link = found.switch_links[i];
+    switch_link.link = wanted[i].link;
+    switch_link.pairs = wanted[i].hosts;
     // A link that was not probed gets the same rate per host pair.
-    if (i != of) trunk.rate = found.trunks[of].rate * wanted[i].hosts / wanted[of].hosts;
-    trunk.width = static_cast<double>(trunk.rate) / static_cast<double>(found.host_rate);
+    if (i != of) switch_link.rate = found.switch_links[of].rate * wanted[i].hosts / wanted[of].hosts;
+    switch_link.width = static_cast<double>(switch_link.rate) / static_cast<double>(found.host_rate);
   }
   found.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   return found;

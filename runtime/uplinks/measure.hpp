@@ -7,34 +7,35 @@
 #include <span>
 #include <vector>
 
-#include "core/network/trunks.hpp"
+#include "core/network/switch_links.hpp"
 #include "runtime/plan/numbering.hpp"
 
 namespace hocket::runtime {
 
-struct MeasuredTrunk {
+struct MeasuredSwitchLink {
   std::uint32_t link = 0;   ///< index in NetworkSpec::links
   std::uint32_t pairs = 0;  ///< pairs of hosts that exchanged data at once
   std::uint64_t rate = 0;   ///< bytes per second that they got together, one way
   double width = 0;         ///< rate over that of one pair alone
 };
 
-struct TrunkMeasurement {
-  std::uint64_t host_rate = 0;        ///< bytes per second of one pair alone, one way; 0: nothing came through
-  std::vector<MeasuredTrunk> trunks;  ///< in the order of `wanted`
-  std::size_t probed = 0;             ///< inter-switch links measured; the others are taken to equal one of these
-  double seconds = 0;                 ///< duration of the measurement
+struct SwitchLinkMeasurement {
+  std::uint64_t host_rate = 0;  ///< bytes per second of one pair alone, one way; 0: nothing came through
+  std::vector<MeasuredSwitchLink> switch_links;  ///< in the order of `wanted`
+  std::size_t probed = 0;  ///< inter-switch links measured; the others are taken to equal one of these
+  double seconds = 0;      ///< duration of the measurement
 };
 
 /// Measures the given inter-switch links of a communicator's part of the network, one after the other, about as long as
 /// `budget`: links for which there is no time are taken to be like one of the same level with as many hosts. One rank
 /// per host takes part. Collective over `comm`, which nobody else uses meanwhile; the same on all ranks but for the
 /// seconds. No two hosts may share a machine. Throws MpiFailure, and InputError on all ranks alike.
-[[nodiscard]] TrunkMeasurement measure_trunks(MPI_Comm comm, const Network& part, const Numbering& numbering,
-                                              std::span<const Trunk> wanted, std::chrono::milliseconds budget);
+[[nodiscard]] SwitchLinkMeasurement measure_switch_links(MPI_Comm comm, const Network& part, const Numbering& numbering,
+                                                         std::span<const SwitchLink> wanted,
+                                                         std::chrono::milliseconds budget);
 
 /// Bytes per second that a pair of hosts gets alone, one way; 0: nothing came through. There must be two hosts.
-/// Otherwise as measure_trunks(); about 30 ms.
+/// Otherwise as measure_switch_links(); about 30 ms.
 [[nodiscard]] std::uint64_t measure_host_rate(MPI_Comm comm, const Network& part, const Numbering& numbering);
 
 }  // namespace hocket::runtime

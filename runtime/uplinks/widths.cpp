@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/network/trunks.hpp"
+#include "core/network/switch_links.hpp"
 #include "runtime/agreement/agreement.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/settings.hpp"
@@ -24,9 +24,9 @@ class Knowledge {
  public:
   Knowledge() = default;
   explicit Knowledge(std::uint64_t bits) : bits_(bits) {}
-  explicit Knowledge(const MeasuredTrunk& trunk)
-      : bits_(std::uint64_t{trunk.pairs} << 32 |
-              static_cast<std::uint32_t>(std::min(trunk.width, 1.0 * trunk.pairs) * thousand + 0.5)) {}
+  explicit Knowledge(const MeasuredSwitchLink& switch_link)
+      : bits_(std::uint64_t{switch_link.pairs} << 32 |
+              static_cast<std::uint32_t>(std::min(switch_link.width, 1.0 * switch_link.pairs) * thousand + 0.5)) {}
 
   [[nodiscard]] std::uint64_t bits() const { return bits_; }
   [[nodiscard]] std::uint32_t pairs() const { return static_cast<std::uint32_t>(bits_ >> 32); }
@@ -43,10 +43,10 @@ class Knowledge {
 };
 
 /// Widths known to this process, shared by all communicators.
-class KnownTrunks {
+class KnownSwitchLinks {
  public:
-  [[nodiscard]] static KnownTrunks& instance() {
-    static KnownTrunks known;
+  [[nodiscard]] static KnownSwitchLinks& instance() {
+    static KnownSwitchLinks known;
     return known;
   }
   [[nodiscard]] std::uint64_t bits(std::uint32_t link) {
@@ -67,9 +67,9 @@ class KnownTrunks {
 
 const std::string remedy = "say how wide they are with --oversubscription or --uplink-rate";
 
-std::vector<Knowledge> gathered(MPI_Comm comm, const std::vector<Trunk>& trunks) {
-  std::vector<std::uint64_t> own, best(trunks.size());
-  for (const Trunk& trunk : trunks) own.push_back(KnownTrunks::instance().bits(trunk.link));
+std::vector<Knowledge> gathered(MPI_Comm comm, const std::vector<SwitchLink>& switch_links) {
+  std::vector<std::uint64_t> own, best(switch_links.size());
+  for (const SwitchLink& switch_link : switch_links) own.push_back(KnownSwitchLinks::instance().bits(switch_link.link));
   reduce(own.data(), best.data(), static_cast<int>(own.size()), MPI_UINT64_T, MPI_MAX, comm);
   return {best.begin(), best.end()};
 }
@@ -81,11 +81,11 @@ std::string figure(double value) {
 }
 
 /// "4", or "2 to 4", at each level from the leaves up.
-std::string in_words(const std::vector<Trunk>& trunks, const std::vector<Knowledge>& known) {
+std::string in_words(const std::vector<SwitchLink>& switch_links, const std::vector<Knowledge>& known) {
   std::map<std::uint32_t, std::pair<double, double>> of_level;
-  for (std::size_t i = 0; i < trunks.size(); ++i) {
+  for (std::size_t i = 0; i < switch_links.size(); ++i) {
     const double width = known[i].width();
-    const auto [place, fresh] = of_level.emplace(trunks[i].level, std::pair(width, width));
+    const auto [place, fresh] = of_level.emplace(switch_links[i].level, std::pair(width, width));
     if (!fresh) place->second = {std::min(place->second.first, width), std::max(place->second.second, width)};
   }
   std::string text;
@@ -98,13 +98,13 @@ std::string in_words(const std::vector<Trunk>& trunks, const std::vector<Knowled
   return text;
 }
 
-std::string said_of(const TrunkMeasurement& found, const std::vector<Trunk>& trunks,
+std::string said_of(const SwitchLinkMeasurement& found, const std::vector<SwitchLink>& switch_links,
                     const std::vector<Knowledge>& known) {
-  const std::size_t count = found.trunks.size();
+  const std::size_t count = found.switch_links.size();
   std::string text = "measured " + std::to_string(found.probed);
   if (found.probed < count) text += " of " + std::to_string(count);
   text += count == 1 ? " uplink" : " uplinks";
-  return text + " in " + figure(found.seconds) + " s: " + in_words(trunks, known);
+  return text + " in " + figure(found.seconds) + " s: " + in_words(switch_links, known);
 }
 
 }  // namespace
@@ -113,7 +113,7 @@ SettledNetwork settle_network(MPI_Comm own, const Network& network, const Number
                               bool machines_differ) try {
   const Network part = network.restricted_to(numbering.ranks_per_node);
   if (network.tree() == nullptr) return {.problem = "uplinks of this network are of unknown width; " + remedy};
-  const std::vector<Trunk> all = trunks(part);
+  const std::vector<SwitchLink> all = switch_links(part);
   if (all.empty()) return {};
   std::vector<Knowledge> known = gathered(own, all);
   std::vector<std::size_t> unknown;
@@ -125,21 +125,22 @@ SettledNetwork settle_network(MPI_Comm own, const Network& network, const Number
                   "the width of uplinks is only assumed, and hosts of the network that share a machine cannot "
                   "measure it; " +
                   remedy};
-    std::vector<Trunk> wanted;
+    std::vector<SwitchLink> wanted;
     for (const std::size_t i : unknown) wanted.push_back(all[i]);
-    const TrunkMeasurement found =
-        measure_trunks(own, part, numbering, wanted, std::chrono::milliseconds(settings().trunks_ms));
-    if (std::ranges::any_of(found.trunks, [](const MeasuredTrunk& trunk) { return trunk.rate == 0; }))
+    const SwitchLinkMeasurement found =
+        measure_switch_links(own, part, numbering, wanted, std::chrono::milliseconds(settings().switch_links_ms));
+    if (std::ranges::any_of(found.switch_links,
+                            [](const MeasuredSwitchLink& switch_link) { return switch_link.rate == 0; }))
       return {.problem =
                   "the width of uplinks is only assumed, and nothing came through when it was measured; " + remedy};
-    for (std::size_t i = 0; i < unknown.size(); ++i) known[unknown[i]] = Knowledge(found.trunks[i]);
+    for (std::size_t i = 0; i < unknown.size(); ++i) known[unknown[i]] = Knowledge(found.switch_links[i]);
     int rank = 0;
     check(PMPI_Comm_rank(own, &rank));
     if (rank == 0) say(said_of(found, wanted, known) + kept(network, found));
   }
-  std::vector<TrunkWidth> widths;
+  std::vector<SwitchLinkWidth> widths;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    KnownTrunks::instance().learn(all[i].link, known[i].bits());
+    KnownSwitchLinks::instance().learn(all[i].link, known[i].bits());
     widths.push_back({all[i].link, known[i].width()});
   }
   Network measured = with_widths(network, widths);

@@ -1,6 +1,6 @@
 #pragma once
 /// Known widths of inter-switch links where the launcher only assumed them
-/// (docs/decisions/0018-trunks-are-measured-in-the-job.md).
+/// (docs/decisions/0018-inter-switch-links-are-measured-in-the-job.md).
 #include <mpi.h>
 
 #include <optional>
@@ -20,8 +20,8 @@ struct SettledNetwork {
 };
 
 /// For the ranks of a communicator, by what any of them knows and, where that does not do, by measuring: see
-/// measure_trunks(). `own` has the same ranks, and nobody else uses it meanwhile. `machines_differ`: as in Places.
-/// Collective, the same on all ranks.
+/// measure_switch_links(). `own` has the same ranks, and nobody else uses it meanwhile. `machines_differ`: as in
+/// Places. Collective, the same on all ranks.
 [[nodiscard]] SettledNetwork settle_network(MPI_Comm own, const Network& network, const Numbering& numbering,
                                             bool machines_differ);
 

@@ -9,7 +9,7 @@ from hocket import _core
 from irregular_cases import FIGURES, KILO, Case, cases, pressure, regular
 from strategies import star
 
-CRITICAL = _core.find_scheduler("critical", "irregular")
+CRITICAL = _core.find_algorithm("critical", "irregular")
 
 
 @settings(max_examples=150, deadline=None)
@@ -71,10 +71,10 @@ def test_messages_are_cut_where_whole_ones_leave_ports_idle() -> None:
     assert _core.lockstep_seconds(network, schedule) == pytest.approx(4 * 2**20 / network.host_rate)
 
 
-def test_a_startup_makes_fewer_phases() -> None:
+def test_a_alpha_makes_fewer_phases() -> None:
     network = FIGURES["torus"]()
     demand = regular(network.ranks, 16, seed=1)
-    assert CRITICAL.make(network, demand, startup=1.0).phases < CRITICAL.make(network, demand).phases
+    assert CRITICAL.make(network, demand, alpha=1.0).phases < CRITICAL.make(network, demand).phases
 
 
 def test_messages_within_a_host_take_ports_that_are_idle() -> None:

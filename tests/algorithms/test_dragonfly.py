@@ -33,7 +33,7 @@ def test_large_groups_are_near_the_bound(source: str, phases: int, bound: int) -
     network = read_network(source)
     demand = _core.Demand(network.ranks, 64)
     rows = _core.Rows(network, demand)
-    assert (rows.scheduler, rows.phases, _core.lower_bounds(network, demand).phases) == (NAME, phases, bound)
+    assert (rows.algorithm, rows.phases, _core.lower_bounds(network, demand).phases) == (NAME, phases, bound)
     sample = rows.verify_sample(2000, 1)
     assert sample.ok, sample.findings
 
@@ -61,7 +61,7 @@ def test_rows_are_those_of_plans_with_many_ranks() -> None:
 def test_where_it_does_not_serve(network: str, why: str) -> None:
     known = read_network(network)
     with pytest.raises(_core.InputError, match=why):
-        _core.plan_exchange(known, _core.Demand(known.ranks, 64), scheduler=NAME)
+        _core.plan_exchange(known, _core.Demand(known.ranks, 64), algorithm=NAME)
 
 
 def test_a_part_of_the_hosts_has_no_closed_form() -> None:
@@ -76,6 +76,6 @@ def test_a_part_of_the_hosts_has_no_closed_form() -> None:
 def test_small_groups_are_packed() -> None:
     network = read_network("dragonfly:9x4x2")
     demand = _core.Demand(network.ranks, 64)
-    assert _core.plan_exchange(network, demand).scheduler.name == "packing"
+    assert _core.plan_exchange(network, demand).algorithm.name == "packing"
     with pytest.raises(_core.InputError, match="far from the bound"):
         _core.Rows(network, demand)

@@ -1,4 +1,4 @@
-"""Shifts on fat trees: no two messages of a phase meet, wherever the scheduler serves."""
+"""Shifts on fat trees: no two messages of a phase meet, wherever the algorithm serves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def full_trees(draw: st.DrawFn) -> tuple[list[int], list[int]]:
 
 def verified(network: _core.Network) -> _core.PlannedExchange:
     demand = _core.Demand(network.ranks, 64)
-    planned = _core.plan_exchange(network, demand, scheduler="fat-tree")
+    planned = _core.plan_exchange(network, demand, algorithm="fat-tree")
     certificate = _core.verify(network, demand, planned.schedule)
     _core.verify_waits(network, planned.schedule, planned.waits, certificate)
     assert certificate.ok and certificate.contention_free and certificate.complete
@@ -65,8 +65,8 @@ def test_whole_subtrees(shape: tuple[list[int], list[int]], seed: int) -> None:
 def test_it_is_the_choice_and_beats_the_ring_in_another_order() -> None:
     network = fat_tree([4, 4], [1, 4], Random(5)).build("graph")
     demand = _core.Demand(16, 64)
-    assert _core.plan_exchange(network, demand).scheduler.name == "fat-tree"
-    ring = _core.plan_exchange(network, demand, scheduler="ring")
+    assert _core.plan_exchange(network, demand).algorithm.name == "fat-tree"
+    ring = _core.plan_exchange(network, demand, algorithm="ring")
     assert not _core.verify(network, demand, ring.schedule).contention_free
 
 
@@ -85,4 +85,4 @@ def test_where_it_does_not_serve(network: str, ranks: range | None, why: str) ->
     if ranks is not None:
         known = known.restricted_to([int(node in ranks) for node in range(len(known.ranks_per_node))])
     with pytest.raises(_core.InputError, match=why):
-        _core.plan_exchange(known, _core.Demand(known.ranks, 64), scheduler="fat-tree")
+        _core.plan_exchange(known, _core.Demand(known.ranks, 64), algorithm="fat-tree")

@@ -33,12 +33,12 @@ def few(ranks: int, givers: int, size: int, seed: int) -> list[int]:
     return contributions
 
 
-def spread(network: _core.Network, contributions: list[int], startup: float = 0.0) -> _core.Schedule:
+def spread(network: _core.Network, contributions: list[int], alpha: float = 0.0) -> _core.Schedule:
     """Verified: every byte arrives, and messages of a phase share no channel."""
     demand = _core.Demand(network.ranks, max(contributions), "all-gather", contributions)
-    scheduler = _core.find_scheduler("spreading", "all-gather")
-    schedule = scheduler.make(network, demand, startup)
-    certificate = _core.verify(network, demand, schedule, scheduler.ports)
+    algorithm = _core.find_algorithm("spreading", "all-gather")
+    schedule = algorithm.make(network, demand, alpha)
+    certificate = _core.verify(network, demand, schedule, algorithm.ports)
     _core.verify_waits(network, schedule, _core.derive_waits(network, schedule), certificate)
     assert certificate.ok, certificate.findings
     return schedule
@@ -80,20 +80,20 @@ def test_auto_takes_what_is_made_for_few() -> None:
     planned = plan_collective(
         "all-gather", grid("torus", (3, 5, 5)), 0, contributions=few(75, 2, 2000, seed=3)
     )
-    assert planned.scheduler == "spreading" and planned.figures.ratio <= 1.3
+    assert planned.algorithm == "spreading" and planned.figures.ratio <= 1.3
 
 
-def test_a_startup_is_worth_a_larger_part() -> None:
+def test_a_alpha_is_worth_a_larger_part() -> None:
     """2 MiB at 10 us a message: parts of some bytes cost more than they gain, whole contributions too."""
     network = grid("torus", (3, 5, 5))
     contributions = few(75, 2, 1 << 20, seed=1)
     free = spread(network, contributions)
-    dear = spread(network, contributions, startup=1e-5)
+    dear = spread(network, contributions, alpha=1e-5)
     assert len(dear) < len(free) / 8
-    startup = _core.ModelParameters(startup=1e-5)
+    alpha = _core.ModelParameters(alpha=1e-5)
 
     def seconds(schedule: _core.Schedule) -> float:
-        return float(_core.simulate(network, schedule, None, "token", startup).seconds)
+        return float(_core.simulate(network, schedule, None, "token", alpha).seconds)
 
     assert seconds(dear) < seconds(free) / 2
     assert (
@@ -102,13 +102,13 @@ def test_a_startup_is_worth_a_larger_part() -> None:
     )
 
 
-def test_the_clock_of_phases_counts_startups() -> None:
+def test_the_clock_of_phases_counts_alphas() -> None:
     network = grid("torus", (5,))
     rows = [(0, 0, 1, 0, _core.EVERYONE, 0, 1000), (0, 0, 4, 0, _core.EVERYONE, 0, 1000),
             (1, 1, 2, 0, _core.EVERYONE, 0, 1000)]  # fmt: skip
     schedule = _core.Schedule.from_rows(5, 1000, rows)
     assert _core.lockstep_seconds(network, schedule) == pytest.approx(2e-6)
-    assert _core.lockstep_seconds(network, schedule, startup=1e-3) == pytest.approx(2e-6 + 3e-3)
+    assert _core.lockstep_seconds(network, schedule, alpha=1e-3) == pytest.approx(2e-6 + 3e-3)
 
 
 def test_the_same_on_every_rank() -> None:

@@ -15,8 +15,8 @@ def grid(shape: str, sides: list[int], latency: float = 0.0) -> _core.Network:
     return _core.build_grid(shape, sides, RATE, latency)
 
 
-def gossip(network: _core.Network, demand: _core.Demand, startup: float = 0.0) -> _core.Schedule:
-    return _core.find_scheduler("gossip", "all-gather").make(network, demand, startup)
+def gossip(network: _core.Network, demand: _core.Demand, alpha: float = 0.0) -> _core.Schedule:
+    return _core.find_algorithm("gossip", "all-gather").make(network, demand, alpha)
 
 
 def check(network: _core.Network, demand: _core.Demand, schedule: _core.Schedule) -> None:
@@ -45,7 +45,7 @@ def _product(values: list[int]) -> int:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_random_grids_messages_and_startups(seed: int) -> None:
+def test_random_grids_messages_and_alphas(seed: int) -> None:
     rng = Random(seed)
     network = random_grid(rng)
     size = rng.choice([0, 1, 7, 1000, 65536, 3 << 30])
@@ -64,7 +64,7 @@ def test_large_messages_use_every_link_all_the_time(sides: list[int]) -> None:
     assert _core.simulate(network, schedule).seconds == pytest.approx(bound, rel=1e-3)
 
 
-def test_a_large_startup_takes_few_phases() -> None:
+def test_a_large_alpha_takes_few_phases() -> None:
     """⌈log₅ 81⌉ = 3 phases are the least on a torus."""
     network = grid("torus", [9, 9])
     demand = _core.Demand(81, 1, "all-gather")
@@ -88,13 +88,13 @@ def test_strides_deliver_everything(seed: int) -> None:
     sides = [rng.randint(2, 9) for _ in range(rng.randint(1, 3))]
     network = grid("torus", sides)
     demand = _core.Demand(network.ranks, 4096, "all-gather")
-    scheduler = _core.find_scheduler("stride", "all-gather")
-    schedule = scheduler.make(network, demand, rng.choice([0.0, 1e-4, 1e-2]))
-    assert _core.verify(network, demand, schedule, scheduler.ports).complete
+    algorithm = _core.find_algorithm("stride", "all-gather")
+    schedule = algorithm.make(network, demand, rng.choice([0.0, 1e-4, 1e-2]))
+    assert _core.verify(network, demand, schedule, algorithm.ports).complete
 
 
 def test_where_it_does_not_serve_it_says_why() -> None:
-    scheduler = _core.find_scheduler("gossip", "all-gather")
+    algorithm = _core.find_algorithm("gossip", "all-gather")
     demand = _core.Demand(8, 1, "all-gather")
-    assert "rank" in scheduler.why_not(grid("torus", [3, 3]), demand)
-    assert "all-gather" in scheduler.why_not(grid("torus", [8]), _core.Demand(8, 1))
+    assert "rank" in algorithm.why_not(grid("torus", [3, 3]), demand)
+    assert "all-gather" in algorithm.why_not(grid("torus", [8]), _core.Demand(8, 1))

@@ -10,7 +10,7 @@ import pytest
 from hocket import _core
 from strategies import NetworkPlan, chain, few_ranks, one_host, random_graph, random_tree, star, unequal
 
-NAMES = [scheduler.name for scheduler in _core.schedulers() if scheduler.pattern == "all-gather"]
+NAMES = [algorithm.name for algorithm in _core.all_algorithms() if algorithm.pattern == "all-gather"]
 CONTENTION = {"send port overfull", "receive port overfull", "channel overfull"}
 BYTES = 100_000
 RATE = 1e9
@@ -75,7 +75,7 @@ FAMILIES: dict[str, Callable[[], _core.Network]] = {
     "chain": lambda: chain([4, 1, 0, 3]).build(),
     **{
         f"tree {seed}": lambda seed=seed: random_tree(
-            Random(seed), 3 + seed, ranks=few_ranks, trunk=unequal
+            Random(seed), 3 + seed, ranks=few_ranks, switch_link=unequal
         ).build()
         for seed in range(12)
     },
@@ -107,20 +107,20 @@ def unequal_parts(ranks: int) -> list[int]:
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("name", NAMES)
-def test_scheduler_keeps_its_word(name: str, family: str) -> None:
+def test_algorithm_keeps_its_word(name: str, family: str) -> None:
     network = FAMILIES[family]()
-    scheduler = _core.find_scheduler(name, "all-gather")
+    algorithm = _core.find_algorithm(name, "all-gather")
     for parts in ([], [3] * network.ranks, unequal_parts(network.ranks)):
         demand = _core.Demand(network.ranks, BYTES, "all-gather", parts)
-        if reason := scheduler.why_not(network, demand):
+        if reason := algorithm.why_not(network, demand):
             with pytest.raises(_core.InputError, match="cannot serve this"):
-                scheduler.make(network, demand)
+                algorithm.make(network, demand)
             assert not reason.endswith(".")
             return
-        schedule = scheduler.make(network, demand)
-        certificate = _core.verify(network, demand, schedule, scheduler.ports)
+        schedule = algorithm.make(network, demand)
+        certificate = _core.verify(network, demand, schedule, algorithm.ports)
         assert certificate.complete, certificate.findings
-        if not scheduler.contention_free:
+        if not algorithm.contention_free:
             assert set(certificate.counts) <= CONTENTION
             continue
         _core.verify_waits(network, schedule, _core.derive_waits(network, schedule), certificate)
@@ -128,7 +128,7 @@ def test_scheduler_keeps_its_word(name: str, family: str) -> None:
         if not parts and network.ranks > 1:
             bounds = _core.lower_bounds(network, demand)
             # On trees the bound is for one port; all ports would share memory in one phase.
-            if scheduler.ports == _core.PortModel.one_port or max(network.ranks_per_node) == 1:
+            if algorithm.ports == _core.PortModel.one_port or max(network.ranks_per_node) == 1:
                 assert schedule.phases >= bounds.phases
             seconds = _core.simulate(network, schedule, None, "token").seconds
             assert seconds >= bounds.seconds * (1 - 1e-9)
@@ -142,29 +142,29 @@ def test_spreading_reaches_clusters_behind_a_switch() -> None:
         plan.link(plan.node(1, switch), plan.node(1, switch))
     network = plan.build("graph")
     demand = _core.Demand(network.ranks, BYTES, "all-gather")
-    scheduler = _core.find_scheduler("spreading", "all-gather")
-    schedule = scheduler.make(network, demand)
-    assert _core.verify(network, demand, schedule, scheduler.ports).ok
+    algorithm = _core.find_algorithm("spreading", "all-gather")
+    schedule = algorithm.make(network, demand)
+    assert _core.verify(network, demand, schedule, algorithm.ports).ok
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_chooser_always_finds_one(family: str) -> None:
     network = FAMILIES[family]()
-    scheduler = _core.plan_exchange(network, _core.Demand(network.ranks, BYTES, "all-gather")).scheduler
-    assert scheduler.pattern == "all-gather"
-    assert scheduler.contention_free
+    algorithm = _core.plan_exchange(network, _core.Demand(network.ranks, BYTES, "all-gather")).algorithm
+    assert algorithm.pattern == "all-gather"
+    assert algorithm.contention_free
 
 
-def test_a_startup_keeps_messages_few() -> None:
+def test_a_alpha_keeps_messages_few() -> None:
     """A per-message cost may exceed the transfer time that splitting saves."""
-    network = random_tree(Random(36), 12, trunk=unequal).build()
+    network = random_tree(Random(36), 12, switch_link=unequal).build()
     demand = _core.Demand(12, 1 << 20, "all-gather")
-    scheduler = _core.find_scheduler("switch-ring", "all-gather")
-    assert len(scheduler.make(network, demand, startup=0.1)) <= len(scheduler.make(network, demand))
-    assert len(scheduler.make(network, demand, startup=0.1)) == 12 * 11
+    algorithm = _core.find_algorithm("switch-ring", "all-gather")
+    assert len(algorithm.make(network, demand, alpha=0.1)) <= len(algorithm.make(network, demand))
+    assert len(algorithm.make(network, demand, alpha=0.1)) == 12 * 11
 
 
-# Name: network, limit of simulated seconds / bound of the chosen scheduler, its name.
+# Name: network, limit of simulated seconds / bound of the chosen algorithm, its name.
 TABLE: dict[str, tuple[Callable[[], _core.Network], float, str]] = {
     "torus 8x8": (lambda: grid("torus", 8, 8), 1.001, "gossip"),
     "torus 4x4x4": (lambda: grid("torus", 4, 4, 4), 1.001, "gossip"),
@@ -188,9 +188,9 @@ def test_time_over_bound(name: str) -> None:
     network = build()
     demand = _core.Demand(network.ranks, 1 << 20, "all-gather")
     planned = _core.plan_exchange(network, demand)
-    scheduler, schedule = planned.scheduler, planned.schedule
-    assert scheduler.name == expected
-    certificate = _core.verify(network, demand, schedule, scheduler.ports)
+    algorithm, schedule = planned.algorithm, planned.schedule
+    assert algorithm.name == expected
+    certificate = _core.verify(network, demand, schedule, algorithm.ports)
     _core.verify_waits(network, schedule, _core.derive_waits(network, schedule), certificate)
     assert certificate.ok, certificate.findings
     bound = _core.lower_bounds(network, demand).seconds
@@ -201,9 +201,9 @@ def test_time_over_bound(name: str) -> None:
 def test_rails_of_a_torus_of_576_reach_the_bound() -> None:
     network = grid("torus", 24, 24)
     demand = _core.Demand(576, 4 << 10, "all-gather")
-    scheduler = _core.find_scheduler("rails", "all-gather")
-    schedule = scheduler.make(network, demand)
-    assert _core.verify(network, demand, schedule, scheduler.ports).ok
+    algorithm = _core.find_algorithm("rails", "all-gather")
+    schedule = algorithm.make(network, demand)
+    assert _core.verify(network, demand, schedule, algorithm.ports).ok
     assert schedule.phases == 575
     assert {row[6] for row in schedule.rows()} == {1 << 10}
     assert _core.lower_bounds(network, demand).seconds == pytest.approx(575 * 1024 / RATE)
@@ -213,7 +213,7 @@ def test_rails_of_a_torus_of_576_reach_the_bound() -> None:
 def test_rails_of_a_torus_share_no_channel(sides: tuple[int, ...]) -> None:
     network = grid("torus", *sides)
     demand = _core.Demand(network.ranks, 64, "all-gather")
-    schedule = _core.find_scheduler("rails", "all-gather").make(network, demand)
+    schedule = _core.find_algorithm("rails", "all-gather").make(network, demand)
     first = [row for row in schedule.rows() if row[0] == 0]
     used = [channel for _, src, dst, *_ in first for channel in network.route(src, dst)]
     assert len(used) == len(set(used)) == network.channels
@@ -224,7 +224,7 @@ def test_baselines_are_what_the_libraries_do() -> None:
     demand = _core.Demand(4, 1, "all-gather")
 
     def rows(name: str) -> list[tuple[int, int, int, int]]:
-        return [row[:4] for row in _core.find_scheduler(name, "all-gather").make(network, demand).rows()]
+        return [row[:4] for row in _core.find_algorithm(name, "all-gather").make(network, demand).rows()]
 
     ranks = range(4)
     assert rows("neighbor-ring") == [(p, r, (r + 1) % 4, (r - p) % 4) for p in range(3) for r in ranks]
@@ -244,7 +244,7 @@ def test_baselines_are_what_the_libraries_do() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_they_do_not_serve(name: str) -> None:
-    scheduler = _core.find_scheduler(name, "all-gather")
+    algorithm = _core.find_algorithm(name, "all-gather")
     with pytest.raises(_core.InputError, match="number of ranks"):
-        scheduler.make(star(8).build(), _core.Demand(16, 1, "all-gather"))
-    assert scheduler.why_not(star(8).build(), _core.Demand(8, 1)) == "it serves the all-gather"
+        algorithm.make(star(8).build(), _core.Demand(16, 1, "all-gather"))
+    assert algorithm.why_not(star(8).build(), _core.Demand(8, 1)) == "it serves the all-gather"

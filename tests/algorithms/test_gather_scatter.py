@@ -43,9 +43,9 @@ def test_on_trees_of_equal_links_they_meet_the_bound(name: str, plan: NetworkPla
 
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=40, deadline=None)
-@given(tree_plans(1, 12, ranks=few_ranks, trunk=unequal), st.integers(0, 99))
+@given(tree_plans(1, 12, ranks=few_ranks, switch_link=unequal), st.integers(0, 99))
 def test_where_links_differ(name: str, plan: NetworkPlan, root: int) -> None:
-    """A message over a slow trunk keeps the root's link from others while it lasts."""
+    """A message over a slow inter-switch link keeps the root's link from others while it lasts."""
     check_one(name, plan.build(), root, 2)
 
 
@@ -74,7 +74,7 @@ def test_so_many_are_under_way_as_the_window_allows(window: int) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_scheduler_that_cuts_messages(name: str) -> None:
+def test_a_algorithm_that_cuts_messages(name: str) -> None:
     network = read_network("chain:3,3")
     made = plan_collective(name, network, 1000, "RS_NLH", root=1)
     certificate = check(network, made.demand, made.schedule, made.waits)

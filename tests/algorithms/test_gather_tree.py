@@ -31,9 +31,9 @@ def gather(ranks: int, contributions: list[int] | None = None, size: int = BYTES
 
 
 def check(network: _core.Network, demand: _core.Demand) -> _core.Schedule:
-    scheduler = _core.find_scheduler("switch-ring", "all-gather")
-    schedule = scheduler.make(network, demand)
-    certificate = _core.verify(network, demand, schedule, scheduler.ports)
+    algorithm = _core.find_algorithm("switch-ring", "all-gather")
+    schedule = algorithm.make(network, demand)
+    certificate = _core.verify(network, demand, schedule, algorithm.ports)
     _core.verify_waits(network, schedule, _core.derive_waits(network, schedule), certificate)
     assert certificate.ok, certificate.findings
     return schedule
@@ -45,7 +45,7 @@ def over_bound(network: _core.Network, demand: _core.Demand) -> float:
     return float(_core.simulate(network, schedule, None, "token").seconds / bound) if bound else 1.0
 
 
-def with_trunks(plan: NetworkPlan, factor: float) -> NetworkPlan:
+def with_switch_links(plan: NetworkPlan, factor: float) -> NetworkPlan:
     for i, (a, b) in enumerate(plan.links):
         if not plan.ranks[a] and not plan.ranks[b]:
             plan.rates[i] *= factor
@@ -65,7 +65,7 @@ contribution = st.sampled_from([0, 1, 7, 1000, 65_536, 10**6, 3 * 10**6 + 1])
 
 
 @settings(max_examples=100, deadline=None)
-@given(tree_plans(1, 9, trunk=unequal), st.data())
+@given(tree_plans(1, 9, switch_link=unequal), st.data())
 def test_any_tree_and_any_contributions(plan: NetworkPlan, data: st.DataObject) -> None:
     ranks = sum(plan.ranks)
     parts = data.draw(st.one_of(st.just([]), st.lists(contribution, min_size=ranks, max_size=ranks)))
@@ -73,12 +73,12 @@ def test_any_tree_and_any_contributions(plan: NetworkPlan, data: st.DataObject) 
 
 
 def distribution(
-    trunk: Callable[[Random], float], ranks: Callable[[Random], int], parts: bool
+    switch_link: Callable[[Random], float], ranks: Callable[[Random], int], parts: bool
 ) -> list[float]:
     found = []
     for seed in range(60):
         rng = Random(seed)
-        network = random_tree(rng, rng.randint(2, 30), ranks=ranks, trunk=trunk).build()
+        network = random_tree(rng, rng.randint(2, 30), ranks=ranks, switch_link=switch_link).build()
         sizes = [rng.choice([0, 50_000, BYTES, rng.randint(1000, BYTES)]) for _ in range(network.ranks)]
         found.append(over_bound(network, gather(network.ranks, sizes if parts else None)))
     return sorted(found)
@@ -102,15 +102,16 @@ def test_unequal_contributions_come_close_to_the_bound() -> None:
 
 
 @pytest.mark.parametrize(("factor", "limit"), [(1, 1.01), (1 / 2, 1.15), (1 / 4, 1.12), (1 / 10, 1.1)])
-def test_a_chain_with_slow_trunks(factor: float, limit: float) -> None:
-    """A plain ring would bring 31 contributions over each trunk; no trunk need carry more than 24."""
-    network = with_trunks(chain([8, 8, 8, 8]), factor).build()
+def test_a_chain_with_slow_switch_links(factor: float, limit: float) -> None:
+    """A plain ring would bring 31 contributions over each inter-switch link; no inter-switch link need carry more
+    than 24."""
+    network = with_switch_links(chain([8, 8, 8, 8]), factor).build()
     assert over_bound(network, gather(32)) < limit
 
 
 def test_slow_links_carry_what_lies_behind_them_only_out() -> None:
-    """A star of switches: over each slow trunk come the 24 contributions of the others, once."""
-    plan = with_trunks(star_of_switches([8, 8, 8, 8]), 0.25)
+    """A star of switches: over each slow inter-switch link come the 24 contributions of the others, once."""
+    plan = with_switch_links(star_of_switches([8, 8, 8, 8]), 0.25)
     network = plan.build()
     schedule = check(network, gather(32))
     carried = [0] * network.channels
@@ -118,10 +119,10 @@ def test_slow_links_carry_what_lies_behind_them_only_out() -> None:
         for channel in network.route(src, dst):
             carried[channel] += length
     host_of, hosts = plan.host_of, set(plan.hosts)
-    trunks = [i for i, (a, b) in enumerate(plan.links) if a not in hosts and b not in hosts]
-    assert len(trunks) == 3
+    switch_links = [i for i, (a, b) in enumerate(plan.links) if a not in hosts and b not in hosts]
+    assert len(switch_links) == 3
     assert len(host_of) == 32
-    assert all(carried[2 * trunk + way] == 24 * BYTES for trunk in trunks for way in (0, 1))
+    assert all(carried[2 * switch_link + way] == 24 * BYTES for switch_link in switch_links for way in (0, 1))
 
 
 def test_a_host_of_several_ranks_gets_each_contribution_once() -> None:
@@ -145,11 +146,11 @@ def test_one_large_contribution_flows_in_a_pipeline(others: int) -> None:
     assert over_bound(network, gather(32, [10_000_000] + [others] * 31)) < 1.3
 
 
-def test_a_startup_makes_chunks_larger() -> None:
+def test_a_alpha_makes_chunks_larger() -> None:
     network = star(16).build()
     demand = gather(16, [10_000_000] + [0] * 15)
-    scheduler = _core.find_scheduler("switch-ring", "all-gather")
-    assert len(scheduler.make(network, demand, startup=1e-2)) < len(scheduler.make(network, demand)) / 4
+    algorithm = _core.find_algorithm("switch-ring", "all-gather")
+    assert len(algorithm.make(network, demand, alpha=1e-2)) < len(algorithm.make(network, demand)) / 4
 
 
 def test_nothing_to_gather_is_an_empty_schedule() -> None:
@@ -159,7 +160,7 @@ def test_nothing_to_gather_is_an_empty_schedule() -> None:
 
 def test_chooser_takes_it_on_trees() -> None:
     network = balanced([3, 3, 3]).build()
-    assert _core.plan_exchange(network, gather(27)).scheduler.name == "switch-ring"
+    assert _core.plan_exchange(network, gather(27)).algorithm.name == "switch-ring"
 
 
 def test_deep_trees() -> None:
@@ -169,5 +170,5 @@ def test_deep_trees() -> None:
 
 def test_a_thousand_ranks_are_planned_in_seconds() -> None:
     network = star_of_switches([32] * 32).build()
-    schedule = _core.find_scheduler("switch-ring", "all-gather").make(network, gather(1024))
+    schedule = _core.find_algorithm("switch-ring", "all-gather").make(network, gather(1024))
     assert schedule.phases == 1023

@@ -9,7 +9,7 @@ from hocket import _core
 from irregular_cases import FIGURES, KILO, Case, cases, pressure, regular
 from strategies import RATE, NetworkPlan, star
 
-LIST = _core.find_scheduler("list", "irregular")
+LIST = _core.find_algorithm("list", "irregular")
 
 
 def run(network: _core.Network, schedule: _core.Schedule) -> float:
@@ -64,9 +64,9 @@ def test_short_messages_go_while_long_ones_are_under_way() -> None:
     assert _core.lockstep_seconds(network, schedule) > 1.4 * run(network, schedule)
 
 
-def test_what_a_fast_message_leaves_of_a_trunk_goes_to_a_slow_host() -> None:
-    """The slow host `s` must never be idle. A trunk of 1.6 speeds of the others has room for its messages beside one of
-    theirs."""
+def test_what_a_fast_message_leaves_of_a_switch_link_goes_to_a_slow_host() -> None:
+    """The slow host `s` must never be idle. An inter-switch link of 1.6 speeds of the others has room for its
+    messages beside one of theirs."""
     plan = NetworkPlan(["left", "middle", "right", "s", *"abcdefg"], [0, 0, 0, *[1] * 8])
     plan.link(0, 1, 3.67 * RATE)
     plan.link(1, 2, 7.24 * RATE)
@@ -77,7 +77,7 @@ def test_what_a_fast_message_leaves_of_a_trunk_goes_to_a_slow_host() -> None:
         plan.link(host, switch, speed * RATE)
     network, demand = plan.build(), _core.Demand(8, 1 << 20)
     planned = _core.plan_exchange(network, demand)
-    assert planned.scheduler.name == "list"
+    assert planned.algorithm.name == "list"
     certificate = _core.verify(network, demand, planned.schedule)
     _core.verify_waits(network, planned.schedule, planned.waits, certificate)
     assert certificate.ok, certificate.findings
@@ -93,13 +93,13 @@ def test_no_messages_no_phases() -> None:
 
 def test_the_choice_is_list_where_it_is_near_the_bound() -> None:
     tree, torus = FIGURES["tree c"](), FIGURES["torus"]()
-    assert _core.plan_exchange(tree, regular(tree.ranks, 28, seed=1)).scheduler.name == "list"
-    assert _core.plan_exchange(torus, regular(torus.ranks, 32, seed=1)).scheduler.name == "critical"
+    assert _core.plan_exchange(tree, regular(tree.ranks, 28, seed=1)).algorithm.name == "list"
+    assert _core.plan_exchange(torus, regular(torus.ranks, 32, seed=1)).algorithm.name == "critical"
 
 
 def test_the_choice_is_list_for_more_messages_than_are_cut_in_a_second() -> None:
     torus = _core.build_grid("torus", [12, 12], 1.25e8, 1e-6)
-    assert _core.plan_exchange(torus, regular(torus.ranks, 400, seed=1)).scheduler.name == "list"
+    assert _core.plan_exchange(torus, regular(torus.ranks, 400, seed=1)).algorithm.name == "list"
 
 
 def test_the_choice_refuses_a_demand_of_other_ranks() -> None:

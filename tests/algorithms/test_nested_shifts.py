@@ -104,12 +104,12 @@ def test_it_is_chosen_near_the_bound(source: str, hosts: int, chosen: str) -> No
     network = read_network(source)
     network = network.restricted_to([int(node < hosts) for node in range(network.nodes)])
     demand = _core.Demand(network.ranks, 64)
-    assert _core.plan_exchange(network, demand).scheduler.name == chosen
+    assert _core.plan_exchange(network, demand).algorithm.name == chosen
     if chosen == "packing":
         with pytest.raises(_core.InputError, match="nested shifts are far from the bound"):
             _core.Rows(network, demand)
     else:
-        assert _core.Rows(network, demand).scheduler == chosen
+        assert _core.Rows(network, demand).algorithm == chosen
 
 
 PARTS = ["all", "inner", "97 %", "90 %"]
@@ -147,7 +147,7 @@ def test_rows_are_those_of_plans_with_many_ranks() -> None:
     demand = _core.Demand(network.ranks, 64)
     planned = _core.plan_exchange(network, demand, 1)
     rows = _core.Rows(network, demand)
-    assert (rows.scheduler, rows.phases) == (planned.scheduler.name, planned.schedule.phases) == (NAME, 685)
+    assert (rows.algorithm, rows.phases) == (planned.algorithm.name, planned.schedule.phases) == (NAME, 685)
     programs = _core.rank_programs(planned.schedule, planned.waits)
     for rank in (0, 1, 99, network.ranks - 1):
         assert rows.row(rank) == programs[rank]
@@ -165,4 +165,4 @@ def test_rows_are_those_of_plans_with_many_ranks() -> None:
 def test_where_it_does_not_serve(network: str, why: str) -> None:
     known = read_network(network)
     with pytest.raises(_core.InputError, match=why):
-        _core.plan_exchange(known, _core.Demand(known.ranks, 64), scheduler=NAME)
+        _core.plan_exchange(known, _core.Demand(known.ranks, 64), algorithm=NAME)

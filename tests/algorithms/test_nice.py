@@ -1,4 +1,4 @@
-"""The six schedulers of NICE (Wang, Lin and Ranka, section 3)."""
+"""The six algorithms of NICE (Wang, Lin and Ranka, section 3)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ALLOWED = {"AC": CONTENTION, "LP": LINKS_ONLY, "RS_N": LINKS_ONLY, "RS_NH": LINK
 
 
 def make(name: str, network: _core.Network, demand: _core.Demand, seed: int = 1) -> _core.Schedule:
-    return _core.find_scheduler(name, "irregular").make(network, demand, seed=seed)
+    return _core.find_algorithm(name, "irregular").make(network, demand, seed=seed)
 
 
 def dense(ranks: int) -> _core.Demand:
@@ -135,9 +135,9 @@ def test_equal_sizes_are_not_split_and_small_rests_go_along(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SPLITTING)
-def test_dear_startups_make_fewer_pieces(name: str) -> None:
+def test_dear_alphas_make_fewer_pieces(name: str) -> None:
     network, demand = star(32).build(), uneven("units", 32, 8, seed=2)
-    scheduler = _core.find_scheduler(name, "irregular")
-    startups = (0, 64 * KILO / 1.25e8, 1.0)
-    pieces = [len(scheduler.make(network, demand, startup=startup)) for startup in startups]
+    algorithm = _core.find_algorithm(name, "irregular")
+    alphas = (0, 64 * KILO / 1.25e8, 1.0)
+    pieces = [len(algorithm.make(network, demand, alpha=alpha)) for alpha in alphas]
     assert pieces[0] > pieces[1] > pieces[2] == demand.messages

@@ -19,28 +19,28 @@ from hocket.network import read_network
 from hocket.planning.plan import plan_collective
 from strategies import few_ranks, random_graph, random_tree, unequal
 
-Taken = tuple[str, int, bytes]  # scheduler, phases, rows
+Taken = tuple[str, int, bytes]  # algorithm, phases, rows
 PATTERNS = ("all-to-all", "all-gather")
 seeded = settings(derandomize=True, database=None, deadline=None, max_examples=150)
 
 
-def taken(scheduler: str, schedule: _core.Schedule) -> Taken:
-    return scheduler, schedule.phases, schedule.csv(0, schedule.phases)
+def taken(algorithm: str, schedule: _core.Schedule) -> Taken:
+    return algorithm, schedule.phases, schedule.csv(0, schedule.phases)
 
 
 def by_plan(network: _core.Network, pattern: str, window: int | None = None) -> Taken:
     planned = plan_collective(pattern, network, _core.REFERENCE_BYTES, window=window)
-    return taken(planned.scheduler, planned.schedule)
+    return taken(planned.algorithm, planned.schedule)
 
 
 def by_run(network: _core.Network, pattern: str, window: int | None = None) -> Taken:
     plan = plan_for_run(network, pattern, window)
-    return taken(plan.header.scheduler, plan.schedule)
+    return taken(plan.header.algorithm, plan.schedule)
 
 
 def by_python(network: _core.Network, pattern: str) -> Taken:
     plan = hocket.plan(hocket.Network._of_core(network, "drawn"), pattern, bytes=_core.REFERENCE_BYTES)
-    return taken(plan.scheduler, plan._exchange.schedule)
+    return taken(plan.algorithm, plan._exchange.schedule)
 
 
 def check(network: _core.Network) -> None:
@@ -57,7 +57,7 @@ def test_waits_are_those_of_the_schedule_that_is_chosen(
     seed: int, hosts: int, pattern: str, window: int
 ) -> None:
     """Predictions have derived some already."""
-    network = random_tree(Random(seed), hosts, ranks=few_ranks, trunk=unequal).build()
+    network = random_tree(Random(seed), hosts, ranks=few_ranks, switch_link=unequal).build()
     planned = plan_collective(pattern, network, _core.REFERENCE_BYTES, window=window)
     derived = _core.derive_waits(network, planned.schedule, window)
     assert planned.waits.window == derived.window == window
@@ -67,8 +67,8 @@ def test_waits_are_those_of_the_schedule_that_is_chosen(
 
 @seeded
 @given(st.integers(0, 2**32 - 1), st.integers(2, 14))
-def test_on_trees_with_trunks_of_any_width(seed: int, hosts: int) -> None:
-    check(random_tree(Random(seed), hosts, ranks=few_ranks, trunk=unequal).build())
+def test_on_trees_with_switch_links_of_any_width(seed: int, hosts: int) -> None:
+    check(random_tree(Random(seed), hosts, ranks=few_ranks, switch_link=unequal).build())
 
 
 @settings(seeded, max_examples=60)
@@ -96,16 +96,16 @@ def test_on_larger_grids(kind: str, sides: str) -> None:
 @seeded
 @given(st.integers(0, 2**32 - 1), st.integers(3, 14))
 def test_the_fastest_counts_where_links_are_unequal(seed: int, hosts: int) -> None:
-    network = random_tree(Random(seed), hosts, trunk=unequal).build()
+    network = random_tree(Random(seed), hosts, switch_link=unequal).build()
     demand = _core.Demand(network.ranks, _core.REFERENCE_BYTES)
     planned = _core.plan_exchange(network, demand)
-    assert seconds(network, demand, planned.scheduler.name) <= max(
+    assert seconds(network, demand, planned.algorithm.name) <= max(
         min(seconds(network, demand, name) for name in ("tree", "packing")), 1.02 * planned.bound_seconds
     )
 
 
-def seconds(network: _core.Network, demand: _core.Demand, scheduler: str) -> float:
-    planned = _core.plan_exchange(network, demand, scheduler=scheduler)
+def seconds(network: _core.Network, demand: _core.Demand, algorithm: str) -> float:
+    planned = _core.plan_exchange(network, demand, algorithm=algorithm)
     return float(planned.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS).seconds)
 
 
@@ -116,12 +116,12 @@ def schedule_of(made: _core.Schedule) -> list[bytes]:
 @pytest.mark.parametrize("network", ["chain:3,2,3", "torus:3x3", "fat-tree:k=4"])
 @pytest.mark.parametrize("name", ["broadcast", "reduce", "gather", "scatter"])
 def test_the_shown_plan_of_a_root_is_the_run_one(name: str, network: str, tmp_path: Path) -> None:
-    """Ranks plan for what a message costs them (limits::run_startup): so do the command and the library."""
+    """Ranks plan for what a message costs them (limits::run_alpha): so do the command and the library."""
     core = read_network(network)
     demand = next(one for one in _core.collectives() if one.name == name).demand(
         core.ranks, _core.REFERENCE_BYTES, 1
     )
-    run = schedule_of(_core.plan_exchange(core, demand, startup=5e-5).schedule)
+    run = schedule_of(_core.plan_exchange(core, demand, alpha=5e-5).schedule)
     assert schedule_of(plan_collective(name, core, _core.REFERENCE_BYTES, root=1).schedule) == run
     file = tmp_path / "plan"
     asked = ["plan", name, "--network", network, "--root", "1", "-o", str(file)]

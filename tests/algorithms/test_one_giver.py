@@ -22,13 +22,13 @@ def one_giver(ranks: int, size: int, root: int) -> _core.Demand:
     return _core.Demand(ranks, size, "all-gather", contributions)
 
 
-def made(name: str, network: _core.Network, size: int, root: int = 0, startup: float = 0.0) -> _core.Schedule:
+def made(name: str, network: _core.Network, size: int, root: int = 0, alpha: float = 0.0) -> _core.Schedule:
     """Verified: every byte arrives once, and no two messages of a phase share a port or a channel."""
-    scheduler = _core.find_scheduler(name, "all-gather")
+    algorithm = _core.find_algorithm(name, "all-gather")
     demand = one_giver(network.ranks, size, root)
-    assert scheduler.why_not(network, demand) == ""
-    schedule = scheduler.make(network, demand, startup)
-    certificate = check(network, demand, schedule, _core.derive_waits(network, schedule), scheduler.ports)
+    assert algorithm.why_not(network, demand) == ""
+    schedule = algorithm.make(network, demand, alpha)
+    certificate = check(network, demand, schedule, _core.derive_waits(network, schedule), algorithm.ports)
     assert certificate.ok, certificate.findings
     return schedule
 
@@ -40,12 +40,12 @@ def ratio(network: _core.Network, schedule: _core.Schedule, size: int, root: int
 
 def refuses(name: str, network: _core.Network, root: int = 0) -> str:
     return str(
-        _core.find_scheduler(name, "all-gather").why_not(network, one_giver(network.ranks, 1000, root))
+        _core.find_algorithm(name, "all-gather").why_not(network, one_giver(network.ranks, 1000, root))
     )
 
 
 @settings(max_examples=80, deadline=None)
-@given(tree_plans(2, 16, ranks=few_ranks, trunk=unequal), st.integers(0, 99))
+@given(tree_plans(2, 16, ranks=few_ranks, switch_link=unequal), st.integers(0, 99))
 def test_chains_of_groups_meet_the_bound_of_any_tree(plan: NetworkPlan, root: int) -> None:
     network = plan.build()
     root %= network.ranks
@@ -55,7 +55,7 @@ def test_chains_of_groups_meet_the_bound_of_any_tree(plan: NetworkPlan, root: in
 
 
 @settings(max_examples=80, deadline=None)
-@given(tree_plans(1, 12, ranks=few_ranks, trunk=unequal), st.integers(0, 99), st.integers(1, 3000))
+@given(tree_plans(1, 12, ranks=few_ranks, switch_link=unequal), st.integers(0, 99), st.integers(1, 3000))
 def test_any_number_of_bytes_arrives(plan: NetworkPlan, root: int, size: int) -> None:
     network = plan.build()
     made("group-chain", network, size, root % network.ranks)
@@ -149,7 +149,7 @@ def test_chains_where_routes_are_given(seed: int) -> None:
 @pytest.mark.parametrize("collective", ["broadcast", "reduce"])
 def test_reduces_go_by_the_ways_back(source: str, collective: str) -> None:
     network = read_network(source)
-    planned = plan_collective(collective, network, 4 * MIB, startup=0.0)
+    planned = plan_collective(collective, network, 4 * MIB, alpha=0.0)
     assert planned.certificate.ok, planned.certificate.findings
     assert _core.lockstep_seconds(network, planned.schedule) <= 1.1 * planned.bound_seconds
 
@@ -175,19 +175,19 @@ def test_explicit_routes_are_turned_round_too(seed: int) -> None:
 def test_what_they_do_not_serve() -> None:
     assert "wired to each other" in refuses("disjoint-trees", star(4).build())
     everyone = _core.Demand(4, 100, "all-gather", [])
-    assert _core.find_scheduler("group-chain", "all-gather").why_not(star(4).build(), everyone)
+    assert _core.find_algorithm("group-chain", "all-gather").why_not(star(4).build(), everyone)
 
 
-def test_a_startup_is_worth_larger_pieces() -> None:
+def test_a_alpha_is_worth_larger_pieces() -> None:
     network = star(32).build()
-    free, dear = made("group-chain", network, MIB), made("group-chain", network, MIB, startup=5e-5)
+    free, dear = made("group-chain", network, MIB), made("group-chain", network, MIB, alpha=5e-5)
     assert len(dear) < len(free) / 4
 
     def seconds(schedule: _core.Schedule) -> float:
-        return float(_core.lockstep_seconds(network, schedule, startup=5e-5))
+        return float(_core.lockstep_seconds(network, schedule, alpha=5e-5))
 
     assert seconds(dear) < seconds(free)
-    chain = _core.find_scheduler("switch-ring", "all-gather").make(network, one_giver(32, MIB, 0), 5e-5)
+    chain = _core.find_algorithm("switch-ring", "all-gather").make(network, one_giver(32, MIB, 0), 5e-5)
     assert seconds(dear) < 0.8 * seconds(chain)
 
 
@@ -208,9 +208,9 @@ def test_one_message_at_a_time_is_usual(source: str, collective: str) -> None:
     network = read_network(source)
     demand = next(one for one in _core.collectives() if one.name == collective).demand(network.ranks, MIB, 0)
     usual = _core.plan_exchange(network, demand, None, "", 5e-5, 1)
-    two = _core.plan_exchange(network, demand, 2, usual.scheduler.name, 5e-5, 1)
+    two = _core.plan_exchange(network, demand, 2, usual.algorithm.name, 5e-5, 1)
     assert (usual.waits.window, two.waits.window) == (1, 2)
-    costs = _core.ModelParameters(startup=5e-5)
+    costs = _core.ModelParameters(alpha=5e-5)
     took, took_two = (
         simulation(network, p.schedule, p.waits, flow_of(p.waits), costs).seconds for p in (usual, two)
     )

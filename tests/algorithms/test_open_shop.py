@@ -43,7 +43,7 @@ def resized(demand: _core.Demand, size: Callable[[Random], int], seed: int) -> _
 
 
 def planned(network: _core.Network, demand: _core.Demand) -> _core.Schedule:
-    schedule = _core.find_scheduler("open-shop", "irregular").make(network, demand)
+    schedule = _core.find_algorithm("open-shop", "irregular").make(network, demand)
     certificate = _core.verify(network, demand, schedule)
     assert certificate.complete, certificate.findings
     assert set(certificate.counts) <= {"channel overfull"}

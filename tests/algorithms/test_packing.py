@@ -1,4 +1,4 @@
-"""The packing scheduler: any network, trunks of any width; the verifier is the judge."""
+"""The packing algorithm: any network, inter-switch links of any width; the verifier is the judge."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RATE = 125e6
 def phases_and_bound(network: _core.Network) -> tuple[int, int]:
     """Phases of a schedule that the verifier accepts, and their lower bound."""
     demand = _core.Demand(network.ranks, 1)
-    schedule = _core.find_scheduler("packing").make(network, demand)
+    schedule = _core.find_algorithm("packing").make(network, demand)
     certificate = _core.verify(network, demand, schedule)
     assert certificate.ok, certificate.findings
     assert len(schedule) == network.ranks * (network.ranks - 1)
@@ -39,14 +39,14 @@ def short(form: str) -> _core.Network:
     return read_network_description(form).build()
 
 
-def tree(hosts: list[int], parents: list[int], trunk: float) -> _core.Network:
-    """Switch i with ``hosts[i]`` hosts hangs on switch ``parents[i]`` by ``trunk`` host speeds."""
+def tree(hosts: list[int], parents: list[int], switch_link: float) -> _core.Network:
+    """Switch i with ``hosts[i]`` hosts hangs on switch ``parents[i]`` by ``inter-switch link`` host speeds."""
     names = [f"s{i}" for i in range(len(hosts))]
     ranks, a, b, rates = [0] * len(hosts), [], [], []
     for child in range(1, len(hosts)):
         a.append(parents[child])
         b.append(child)
-        rates.append(trunk * RATE)
+        rates.append(switch_link * RATE)
     for switch, count in enumerate(hosts):
         for _ in range(count):
             a.append(switch)
@@ -67,8 +67,8 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("width", [1, 2, 3, 4, 6, 10])
-def test_wide_trunks_reach_the_bound(shape: str, width: int) -> None:
-    # Where every trunk must be full in all 32 phases the search ends one phase above.
+def test_wide_switch_links_reach_the_bound(shape: str, width: int) -> None:
+    # Where every inter-switch link must be full in all 32 phases the search ends one phase above.
     assert excess(tree(*SHAPES[shape], width)) <= (1 if (shape, width) == ("star", 6) else 0)
 
 
@@ -109,19 +109,19 @@ def test_repair_reaches_what_first_fit_misses() -> None:
         (short("fat-tree:8x8x1x4"), 112),
         (short("mesh:5x5"), 30),
     ):
-        assert _core.find_scheduler("packing").make(network, _core.Demand(network.ranks, 1)).phases == bound
+        assert _core.find_algorithm("packing").make(network, _core.Demand(network.ranks, 1)).phases == bound
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_equal_links_need_no_more_phases_than_the_tree_schedule(seed: int) -> None:
     network = random_tree(Random(seed), 10 + 5 * seed).build()
     demand = _core.Demand(network.ranks, 1)
-    tree_phases = _core.find_scheduler("tree").make(network, demand).phases
-    assert _core.find_scheduler("packing").make(network, demand).phases == tree_phases
+    tree_phases = _core.find_algorithm("tree").make(network, demand).phases
+    assert _core.find_algorithm("packing").make(network, demand).phases == tree_phases
 
 
 @settings(max_examples=60, deadline=None)
-@given(tree_plans(1, 16, trunk=unequal))
+@given(tree_plans(1, 16, switch_link=unequal))
 def test_random_trees(plan: NetworkPlan) -> None:
     assert excess(plan.build()) <= 1
 
@@ -142,11 +142,11 @@ def test_random_dragonflies_and_fat_trees(a: int, b: int, c: int, d: int) -> Non
 def test_the_same_schedule_every_time() -> None:
     network = short("torus:7x7")
     demand = _core.Demand(network.ranks, 1)
-    once, twice = (_core.find_scheduler("packing").make(network, demand).rows() for _ in range(2))
+    once, twice = (_core.find_algorithm("packing").make(network, demand).rows() for _ in range(2))
     assert once == twice
 
 
 def test_the_tree_schedule_is_chosen_only_where_it_is_optimal() -> None:
     narrow, wide = tree(*SHAPES["chain"], 1), tree(*SHAPES["chain"], 4)
-    assert _core.plan_exchange(narrow, _core.Demand(narrow.ranks, 1)).scheduler.name == "tree"
-    assert _core.plan_exchange(wide, _core.Demand(wide.ranks, 1)).scheduler.name != "tree"
+    assert _core.plan_exchange(narrow, _core.Demand(narrow.ranks, 1)).algorithm.name == "tree"
+    assert _core.plan_exchange(wide, _core.Demand(wide.ranks, 1)).algorithm.name != "tree"

@@ -20,7 +20,7 @@ def grid(kind: str, *sides: int, ranks: int = 1, ties: list[str] | None = None) 
 def planned(network: _core.Network) -> tuple[_core.Schedule, int]:
     """The product's schedule, proven, and the bound in phases."""
     demand = _core.Demand(network.ranks, 1)
-    schedule = _core.find_scheduler("product").make(network, demand)
+    schedule = _core.find_algorithm("product").make(network, demand)
     certificate = _core.verify(network, demand, schedule)
     assert certificate.ok, certificate.findings
     return schedule, _core.lower_bounds(network, demand).phases
@@ -138,10 +138,10 @@ def test_hosts_with_several_ranks(kind: str, sides: tuple[int, ...], most: float
 def test_it_says_what_it_does_not_serve() -> None:
     star = _core.build_network(["s", "a", "b"], [0, 1, 1], [0, 0], [1, 2], [RATE] * 2, [0.0] * 2)
     with pytest.raises(_core.InputError, match="torus, a mesh or a hypercube"):
-        _core.find_scheduler("product").make(star, _core.Demand(2, 1))
+        _core.find_algorithm("product").make(star, _core.Demand(2, 1))
 
 
 def test_grids_are_planned_by_it() -> None:
     for kind, sides in (("torus", (8, 8)), ("mesh", (4, 4)), ("hypercube", (5,))):
         network = grid(kind, *sides)
-        assert _core.plan_exchange(network, _core.Demand(network.ranks, 1)).scheduler.name == "product"
+        assert _core.plan_exchange(network, _core.Demand(network.ranks, 1)).algorithm.name == "product"

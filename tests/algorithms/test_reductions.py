@@ -43,7 +43,7 @@ def added_up(demand: _core.Demand, schedule: _core.Schedule) -> list[list[list[i
 
 def check_sums(network: _core.Network, demand: _core.Demand) -> None:
     planned = _core.plan_exchange(network, demand, None, "", 0.0, 1)
-    certificate = check(network, demand, planned.schedule, planned.waits, planned.scheduler.ports)
+    certificate = check(network, demand, planned.schedule, planned.waits, planned.algorithm.ports)
     assert certificate.ok, certificate.findings
     held, full = added_up(demand, planned.schedule), (1 << demand.ranks) - 1
     for rank in range(demand.ranks):
@@ -54,7 +54,7 @@ def check_sums(network: _core.Network, demand: _core.Demand) -> None:
 
 @pytest.mark.parametrize("name", REDUCTIONS)
 @settings(max_examples=25, deadline=None)
-@given(tree_plans(1, 9, ranks=few_ranks, trunk=unequal), st.integers(0, 40), st.integers(0, 99))
+@given(tree_plans(1, 9, ranks=few_ranks, switch_link=unequal), st.integers(0, 40), st.integers(0, 99))
 def test_sums_on_trees(name: str, plan: NetworkPlan, size: int, root: int) -> None:
     network = plan.build()
     check_sums(network, demand_of(name, network.ranks, size, root % network.ranks))
@@ -172,20 +172,20 @@ def test_what_is_chosen_is_the_fastest_as_it_runs(name: str, source: str, most: 
     planned = plan_collective(name, network, 1 << 20)
     assert planned.waits.window == 2
     assert planned.predicted_seconds <= most * planned.bound_seconds
-    for scheduler in ("gossip", "rails", "spreading"):
-        other = plan_collective(name, network, 1 << 20, scheduler)
+    for algorithm in ("gossip", "rails", "spreading"):
+        other = plan_collective(name, network, 1 << 20, algorithm)
         assert planned.predicted_seconds <= 1.02 * other.predicted_seconds
 
 
 @pytest.mark.parametrize("source", ["fat-tree:k=4", "dragonfly:5x4x1"])
-def test_all_gathers_over_slow_trunks_are_chosen_as_they_run(source: str) -> None:
+def test_all_gathers_over_slow_switch_links_are_chosen_as_they_run(source: str) -> None:
     network = read_network(source, Defaults(uplink_rate=6.25e7))
     planned = plan_collective("all-gather", network, 1 << 20)
     assert planned.predicted_seconds <= 1.01 * planned.bound_seconds
 
 
 def test_bounds_of_an_all_reduce() -> None:
-    """2 M (N - 1) / N over a host's link; over a slow trunk M each way."""
+    """2 M (N - 1) / N over a host's link; over a slow inter-switch link M each way."""
     size, rate = 1 << 20, 1.25e8
     star = read_network("star:8")
     assert _core.lower_bounds(star, demand_of("all-reduce", 8, size)).seconds == pytest.approx(
@@ -212,8 +212,8 @@ def test_broadcast_and_reduce_are_mirror_images(root: int) -> None:
     assert turned == sorted(reduce.schedule.rows())
 
 
-def test_schedulers_are_those_of_the_all_gather() -> None:
+def test_algorithms_are_those_of_the_all_gather() -> None:
     network = read_network("star:5")
-    assert plan_collective("all-reduce", network, 1000, "bruck").scheduler == "bruck"
+    assert plan_collective("all-reduce", network, 1000, "bruck").algorithm == "bruck"
     with pytest.raises(Exception, match="switch-ring"):
         plan_collective("reduce-scatter", network, 1000, "nonsense")

@@ -1,4 +1,4 @@
-"""Every scheduler of the registry on every family of networks that it claims to serve."""
+"""Every algorithm of the registry on every family of networks that it claims to serve."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from strategies import (
     unequal,
 )
 
-NAMES = [scheduler.name for scheduler in _core.schedulers() if scheduler.pattern == "all-to-all"]
+NAMES = [algorithm.name for algorithm in _core.all_algorithms() if algorithm.pattern == "all-to-all"]
 CONTENTION = {"send port overfull", "receive port overfull", "channel overfull"}
 
 
@@ -29,8 +29,8 @@ def grid(kind: str, *sides: int) -> Callable[[], _core.Network]:
 
 
 def tree(seed: int, hosts: int, fast: bool = False) -> Callable[[], _core.Network]:
-    trunk = unequal if fast else lambda _: 1.0
-    return lambda: random_tree(Random(seed), hosts, ranks=few_ranks, trunk=trunk).build()
+    switch_link = unequal if fast else lambda _: 1.0
+    return lambda: random_tree(Random(seed), hosts, ranks=few_ranks, switch_link=switch_link).build()
 
 
 def graph(seed: int, hosts: int) -> Callable[[], _core.Network]:
@@ -78,27 +78,27 @@ FAMILIES: dict[str, Callable[[], _core.Network]] = {
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("name", NAMES)
-def test_scheduler_keeps_its_word(name: str, family: str) -> None:
+def test_algorithm_keeps_its_word(name: str, family: str) -> None:
     network = FAMILIES[family]()
     demand = _core.Demand(network.ranks, 1000)
-    scheduler = _core.find_scheduler(name)
-    if reason := scheduler.why_not(network, demand):
+    algorithm = _core.find_algorithm(name)
+    if reason := algorithm.why_not(network, demand):
         with pytest.raises(_core.InputError, match="cannot serve this"):
-            scheduler.make(network, demand)
+            algorithm.make(network, demand)
         assert not reason.endswith(".")
         return
-    schedule = scheduler.make(network, demand)
+    schedule = algorithm.make(network, demand)
     certificate = _core.verify(network, demand, schedule)
     assert certificate.complete, certificate.findings
     assert len(schedule) == demand.messages
-    if scheduler.contention_free:
+    if algorithm.contention_free:
         assert certificate.ok, certificate.findings
         assert schedule.phases >= _core.lower_bounds(network, demand).phases
     else:
         assert set(certificate.counts) <= CONTENTION
 
 
-def test_equal_trees_and_grids_have_schedulers_of_their_own_and_others_packing() -> None:
+def test_equal_trees_and_grids_have_algorithms_of_their_own_and_others_packing() -> None:
     for family, expected in {
         "star": "tree",
         "chain": "tree",
@@ -106,24 +106,24 @@ def test_equal_trees_and_grids_have_schedulers_of_their_own_and_others_packing()
         "graph 3": "packing",
     }.items():
         network = FAMILIES[family]()
-        assert _core.plan_exchange(network, _core.Demand(network.ranks, 1)).scheduler.name == expected
+        assert _core.plan_exchange(network, _core.Demand(network.ranks, 1)).algorithm.name == expected
 
 
-def test_faster_trunks_are_used() -> None:
-    """Two switches of eight hosts, a trunk of four host speeds: 16 phases instead of 64."""
+def test_faster_switch_links_are_used() -> None:
+    """Two switches of eight hosts, an inter-switch link of four host speeds: 16 phases instead of 64."""
     plan = chain([8, 8])
     plan.rates[0] *= 4
     network = plan.build()
     demand = _core.Demand(16, 1)
     assert _core.lower_bounds(network, demand).phases == 16
-    schedule = _core.find_scheduler("packing").make(network, demand)
+    schedule = _core.find_algorithm("packing").make(network, demand)
     certificate = _core.verify(network, demand, schedule)
     assert certificate.ok
     assert certificate.worst_channel_use == 4
     assert schedule.phases <= 1.5 * 16
 
 
-def test_a_slower_trunk_still_carries_one_message() -> None:
+def test_a_slower_switch_link_still_carries_one_message() -> None:
     plan = chain([3, 3])
     plan.rates[0] /= 10
     network = plan.build()
@@ -135,9 +135,9 @@ def test_a_slower_trunk_still_carries_one_message() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_demand_of_another_size_is_refused(name: str) -> None:
-    scheduler = _core.find_scheduler(name)
+    algorithm = _core.find_algorithm(name)
     with pytest.raises(_core.InputError, match="number of ranks"):
-        scheduler.make(star(8).build(), _core.Demand(16, 1))
+        algorithm.make(star(8).build(), _core.Demand(16, 1))
 
 
 def test_unknown_name_lists_the_known_ones() -> None:
@@ -145,21 +145,21 @@ def test_unknown_name_lists_the_known_ones() -> None:
         _core.InputError,
         match=r"is called 'fastest'.*tree, product, fat-tree, nested-shifts, dragonfly, packing",
     ):
-        _core.find_scheduler("fastest")
+        _core.find_algorithm("fastest")
 
 
 def test_every_entry_says_what_it_is() -> None:
     assert len(set(NAMES)) == len(NAMES)
-    for scheduler in _core.schedulers():
-        assert scheduler.summary
-        assert scheduler.source
+    for algorithm in _core.all_algorithms():
+        assert algorithm.summary
+        assert algorithm.source
 
 
 def test_baselines_are_what_the_libraries_do() -> None:
     network = star(4).build()
     demand = _core.Demand(4, 1)
     rows = {
-        name: [row[:3] for row in _core.find_scheduler(name).make(network, demand).rows()]
+        name: [row[:3] for row in _core.find_algorithm(name).make(network, demand).rows()]
         for name in ("linear", "ring", "pairwise")
     }
     assert rows["linear"] == [(0, src, dst) for src in range(4) for dst in range(4) if src != dst]

@@ -14,7 +14,7 @@ from dragonflies import dragonfly
 from fat_trees import Shape, next_hops, routed, shapes, with_gaps, with_ranks
 from hocket import _core
 from hocket.network import read_network
-from hocket.planning.bundling import find_demand
+from hocket.planning.aggregation import find_demand
 from peak_memory import growth
 from strategies import RATE, NetworkPlan, fat_tree, random_tree, star, tree_plans
 
@@ -33,10 +33,10 @@ def check(network: _core.Network, pattern: str, more: int = 0, windows: Sequence
         pattern, network.ranks, 64 * (network.ranks if pattern == "all-reduce" else 1) + more
     )
     ring = _core.Ring(network, demand)
-    chosen = "" if demand.messages > _core.MOST_MESSAGES_COMPARED else ring.scheduler
+    chosen = "" if demand.messages > _core.MOST_MESSAGES_COMPARED else ring.algorithm
     for window in windows:
         planned = _core.plan_exchange(network, demand, window, chosen)
-        assert (ring.scheduler, ring.phases) == (planned.scheduler.name, planned.schedule.phases)
+        assert (ring.algorithm, ring.phases) == (planned.algorithm.name, planned.schedule.phases)
         programs = _core.rank_programs(planned.schedule, planned.waits)
         for rank in range(0, network.ranks, 1 + network.ranks // 100):
             assert said_by(ring.row(rank, window)) == said_by(programs[rank])
@@ -49,8 +49,8 @@ def check(network: _core.Network, pattern: str, more: int = 0, windows: Sequence
 def one_rank_a_host(plan: NetworkPlan, random: Random) -> NetworkPlan:
     """Reduce a tree to one rank a host, with inter-switch links of once to four times a host's rate."""
     plan.ranks = [min(ranks, 1) for ranks in plan.ranks]
-    trunks = [not (plan.ranks[a] or plan.ranks[b]) for a, b in plan.links]
-    plan.rates = [RATE * (random.choice([1, 1, 2, 4]) if trunk else 1) for trunk in trunks]
+    switch_links = [not (plan.ranks[a] or plan.ranks[b]) for a, b in plan.links]
+    plan.rates = [RATE * (random.choice([1, 1, 2, 4]) if switch_link else 1) for switch_link in switch_links]
     return plan
 
 
@@ -197,7 +197,7 @@ def test_contributions_that_differ_by_a_byte() -> None:
         network.ranks, 64, "all-gather", contributions=[64 - i % 3 // 2 for i in range(network.ranks)]
     )
     ring = _core.Ring(network, demand)
-    planned = _core.plan_exchange(network, demand, 2, ring.scheduler)
+    planned = _core.plan_exchange(network, demand, 2, ring.algorithm)
     programs = _core.rank_programs(planned.schedule, planned.waits)
     assert [ring.row(rank) for rank in range(network.ranks)] == programs
 
@@ -227,7 +227,7 @@ def test_memory_of_a_row() -> None:
     """Memory of an all-reduce of 100,000 ranks: lists of a single piece take 13 MB more as vectors."""
     prepare = (
         "from hocket import _core\n"
-        "from hocket.planning.bundling import find_demand\n"
+        "from hocket.planning.aggregation import find_demand\n"
         "from hocket.network import read_network\n"
         "network = read_network('tree:50x50x40')\n"
         "ring = _core.Ring(network, find_demand('all-reduce', network.ranks, 64 * network.ranks))\n"

@@ -21,7 +21,7 @@ def check(network: _core.Network) -> None:
     planned = _core.plan_exchange(network, demand, 1)
     waits = _core.local_waits(network, planned.schedule)
     rows = _core.Rows(network, demand)
-    assert (rows.scheduler, rows.phases) == (planned.scheduler.name, planned.schedule.phases)
+    assert (rows.algorithm, rows.phases) == (planned.algorithm.name, planned.schedule.phases)
     for rank, program in enumerate(_core.rank_programs(planned.schedule, waits)):
         row = rows.row(rank)
         assert row.sends == program.sends
@@ -111,7 +111,7 @@ def test_rows_are_those_of_plans_with_many_ranks(source: str) -> None:
     planned = _core.plan_exchange(network, demand, 1)
     rows = _core.Rows(network, demand)
     programs = _core.rank_programs(planned.schedule, planned.waits)
-    assert (rows.scheduler, rows.phases) == (planned.scheduler.name, planned.schedule.phases)
+    assert (rows.algorithm, rows.phases) == (planned.algorithm.name, planned.schedule.phases)
     for rank in (0, 1, LIMIT // 3, LIMIT, network.ranks - 1):
         assert rows.row(rank) == programs[rank]
     certificate = _core.verify(network, demand, planned.schedule)

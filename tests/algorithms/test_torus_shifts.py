@@ -22,7 +22,7 @@ def torus(sides: list[int], ties: list[str] | None = None, ranks: int = 1) -> _c
 
 
 def planned(name: str, network: _core.Network) -> _core.Schedule:
-    return _core.find_scheduler(name).make(network, _core.Demand(network.ranks, 1000))
+    return _core.find_algorithm(name).make(network, _core.Demand(network.ranks, 1000))
 
 
 def phases(schedule: _core.Schedule) -> list[dict[int, int]]:

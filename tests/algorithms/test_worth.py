@@ -79,7 +79,7 @@ def test_what_crosses_no_wire_needs_no_schedule() -> None:
 @given(cases())
 def test_tokens_never_take_longer_than_phases(case: Case) -> None:
     for name in ("RS_NL", "RS_NLH", "list", "critical"):
-        schedule = _core.find_scheduler(name, "irregular").make(case.network, case.demand, seed=3)
+        schedule = _core.find_algorithm(name, "irregular").make(case.network, case.demand, seed=3)
         seconds = _core.token_seconds(case.network, schedule)
         assert seconds <= _core.lockstep_seconds(case.network, schedule) * (1 + 1e-9)
         ideal = _core.ModelParameters()

@@ -11,7 +11,7 @@ from hocket.planning.plan import plan_collective
 
 def windows(size: int) -> dict[str, choose.Candidate]:
     offered = choose.offered(size, 8, 2, 16384)
-    return {one.name: one for one in offered if one.window > 0 and not one.bundled}
+    return {one.name: one for one in offered if one.window > 0 and not one.two_level}
 
 
 def test_a_step_takes_what_was_measured() -> None:

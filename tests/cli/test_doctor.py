@@ -158,7 +158,7 @@ def test_a_launcher_and_a_wrapper_of_two_mpis(tmp_path: Path) -> None:
 def test_networks_and_plans(tmp_path: Path) -> None:
     case = Case({}, network_file="chain:2,2")
     said = [finding.text for finding in check_network(case)]
-    assert "4 hosts for 4 ranks" in said[0] and "all-to-all: scheduler " in said[3]
+    assert "4 hosts for 4 ranks" in said[0] and "all-to-all: algorithm " in said[3]
     assert said[1].startswith("host rates: assumed 1 Gbit/s")
     assert said[2] == "uplinks: 1 Gbit/s each, as stated"
     subprocess.run([sys.executable, "-m", "hocket", "plan", "all-to-all", "--network", "star:3", "-o",

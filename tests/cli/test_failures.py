@@ -50,21 +50,21 @@ def test_bad_networks(program, tmp_path: Path, content: str | bytes, says: str) 
         ("network", "show", "star:4", "--rate", "fast"),
         ("plan", "all-to-all", "--network", "star:4", "--bytes", "0"),
         ("plan", "all-to-all", "--network", "star:4", "--bytes", "9999999TiB"),
-        ("plan", "all-to-all", "--network", "star:4", "--scheduler", "best"),
-        ("plan", "all-to-all", "--network", "star:5", "--scheduler", "pairwise"),
-        ("plan", "all-to-all", "--network", "torus:3x3", "--scheduler", "tree"),
+        ("plan", "all-to-all", "--network", "star:4", "--algorithm", "best"),
+        ("plan", "all-to-all", "--network", "star:5", "--algorithm", "pairwise"),
+        ("plan", "all-to-all", "--network", "torus:3x3", "--algorithm", "tree"),
         ("plan", "all-to-all", "--network", "star:4", "--rank", "4"),
         ("plan", "all-to-all", "--network", "mesh:99x99", "--rank", "0"),
         ("plan", "all-to-all", "--network", "star:4", "--rank", "0", "-o", "x.hkt"),
         ("plan", "all-to-all", "--network", "star:100000"),
         ("simulate", "--network", "star:4", "--flow", "tokens"),
         ("simulate", "--network", "star:4", "--picture", "x.gif"),
-        ("simulate", "--network", "star:4", "--startup", "soon"),
-        ("simulate", "--network", "star:4", "--startup", "1e300s"),
-        ("plan", "all-gather", "--network", "star:4", "--startup", "1e300s"),
+        ("simulate", "--network", "star:4", "--alpha", "soon"),
+        ("simulate", "--network", "star:4", "--alpha", "1e300s"),
+        ("plan", "all-gather", "--network", "star:4", "--alpha", "1e300s"),
         ("generate", "all-to-all", "--network", "star:4", "-o", "a.c", "--function-name", "1"),
         ("generate", "all-to-all", "--network", "star:1000", "-o", "a.c"),
-        ("generate", "all-to-all", "--network", "star:4", "-o", "a.c", "--scheduler", "linear"),
+        ("generate", "all-to-all", "--network", "star:4", "-o", "a.c", "--algorithm", "linear"),
     ],
     ids=" ".join,
 )
@@ -95,7 +95,7 @@ def test_full_standard_output() -> None:
         pytest.skip("no /dev/full here")
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "hocket", "schedulers"],
+            [sys.executable, "-m", "hocket", "algorithms"],
             stdout=full, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     assert done.returncode == 2 and done.stderr.startswith("hocket: ") and "Traceback" not in done.stderr
@@ -159,7 +159,7 @@ def test_a_command_that_lacks_something_breaks_no_other(hocket, monkeypatch: pyt
     broken = {**cli.COMMANDS, "lab": cli.Entry("hocket.cli.no_such_module:lab", "the lab")}
     monkeypatch.setattr(cli, "COMMANDS", broken)
     refused(hocket("lab", "up", "x"), "no_such_module")
-    assert hocket("schedulers").code == 0
+    assert hocket("algorithms").code == 0
     assert "the lab" in hocket("--help").out
 
 
@@ -241,7 +241,7 @@ def test_a_fault_of_hocket_is_one_line(hocket, monkeypatch: pytest.MonkeyPatch, 
         raise KeyError("x")
 
     monkeypatch.setattr("hocket.cli._shared.options.load_network", fault)
-    monkeypatch.setattr("hocket.cli.network.load_islands", fault)
+    monkeypatch.setattr("hocket.cli.network.load_components", fault)
     assert cli.main(["network", "show", "star:4"]) == 2
     told = capsys.readouterr().err
     assert (

@@ -78,7 +78,7 @@ def test_a_pipe_may_bring_what_is_read_once(hocket, plan: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "option", [("--placement", "order"), ("--flow", "free"), ("--scheduler", "RS_N")], ids=lambda o: o[0]
+    "option", [("--placement", "order"), ("--flow", "free"), ("--algorithm", "RS_N")], ids=lambda o: o[0]
 )
 def test_options_about_schedules_need_a_network(hocket, option: tuple[str, str]) -> None:
     for command in (("bench", "all-to-all", "-n", "2"), ("sort", "keys.npy", "out.npy")):

@@ -22,7 +22,7 @@ def test_plan_and_generate(hocket, tmp_path: Path, network: str, pattern: str) -
     planned = hocket("plan", *arguments, "--dump", dump).object()
     written = hocket("generate", *arguments, "-o", tmp_path / "a.c").object()
     for report, plan in ((planned, run), (written, in_turn)):  # generated code keeps to tokens
-        assert (report["scheduler"], report["phases"]) == (plan.header.scheduler, plan.header.phases)
+        assert (report["algorithm"], report["phases"]) == (plan.header.algorithm, plan.header.phases)
     rows = run.schedule.csv(0, run.schedule.phases)
     assert dump.read_bytes().partition(b"\n")[2] == rows
 

@@ -1,4 +1,4 @@
-"""network show, simulate, generate, schedulers, completion."""
+"""network show, simulate, generate, algorithms, completion."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def test_simulate(hocket, plan: Path, tmp_path: Path) -> None:
     [
         (["--bytes", "1MB"], "--bytes"),
         (["--bytes", "64KiB"], "--bytes"),  # the default, but said
-        (["--scheduler", "auto"], "--scheduler"),
+        (["--algorithm", "auto"], "--algorithm"),
         (["--root", "0"], "--root"),
-        (["--scheduler", "ring", "--pattern", "all-to-all"], "--pattern and --scheduler"),
+        (["--algorithm", "ring", "--pattern", "all-to-all"], "--pattern and --algorithm"),
     ],
 )
 def test_simulate_plans_nothing_anew(hocket, plan: Path, options: list[str], named: str) -> None:
@@ -137,18 +137,18 @@ def test_generate_others(hocket, tmp_path: Path, collective: str, function: str,
     assert "--root 3" not in options or "#define ROOT 3 " in text
 
 
-def test_schedulers(hocket) -> None:
-    listed = hocket("schedulers", "--json").out
+def test_algorithms(hocket) -> None:
+    listed = hocket("algorithms", "--json").out
     assert '"tree"' in listed and '"packing"' in listed
-    assert "Faraj and Yuan" in hocket("schedulers", "tree").out
-    unknown = hocket("schedulers", "packing"[:-1])
+    assert "Faraj and Yuan" in hocket("algorithms", "tree").out
+    unknown = hocket("algorithms", "packing"[:-1])
     assert unknown.code == 2 and "did you mean 'packing'?" in unknown.err
 
 
 @pytest.mark.parametrize("columns", [80, 110, 200])
-def test_schedulers_fit_the_terminal(hocket, monkeypatch, columns: int) -> None:
+def test_algorithms_fit_the_terminal(hocket, monkeypatch, columns: int) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    lines = hocket("schedulers").out.splitlines()
+    lines = hocket("algorithms").out.splitlines()
     assert max(map(len, lines)) <= columns
     assert sum(line.startswith("all-to-all") for line in lines) == 12
 
@@ -168,7 +168,7 @@ def offered(words: str) -> list[str]:
         ("hocket pl", ["plain,plan"]),
         ("hocket plan all-to-all --", ["plain,--network", "plain,--window"]),
         ("hocket plan all-to-all --network ", ["file,"]),
-        ("hocket plan all-to-all --scheduler pa", ["plain,packing", "plain,paired-shift"]),
+        ("hocket plan all-to-all --algorithm pa", ["plain,packing", "plain,paired-shift"]),
         ("hocket plan all-to-all -o pl", ["file,pl"]),
         ("hocket verify ", ["file,"]),
         ("hocket network show exa", ["file,exa"]),
@@ -177,7 +177,7 @@ def offered(words: str) -> list[str]:
         ("hocket run --flow ", ["plain,token", "plain,barrier", "plain,window:2", "plain,free"]),
         ("hocket run --network star:4 -n 4 ./pro", ["file,./pro"]),
         ("hocket sort k", ["file,k"]),
-        ("hocket schedulers pac", ["plain,packing"]),
+        ("hocket algorithms pac", ["plain,packing"]),
     ],
 )
 def test_shells_are_offered(words: str, some: list[str]) -> None:
@@ -199,7 +199,7 @@ def test_completion_completes(program) -> None:
         "COMP_CWORD": "1",
     }
     assert program(env=environment).out == "plain,verify\n"
-    environment["COMP_WORDS"], environment["COMP_CWORD"] = "hocket plan all-to-all --scheduler p", "4"
+    environment["COMP_WORDS"], environment["COMP_CWORD"] = "hocket plan all-to-all --algorithm p", "4"
     assert program(env=environment).out.split() == [
         "plain,product",
         "plain,packing",
@@ -220,6 +220,6 @@ def test_version_and_help(program) -> None:
         "run",
         "record",
         "lab",
-        "schedulers",
+        "algorithms",
     ):
         assert f"\n  {command} " in text

@@ -29,7 +29,7 @@ def test_json_has_the_contract(program) -> None:  # memory is counted for the wh
         "plan", "all-to-all", "--network", "chain:8,8,8,8", "--bytes", "64KiB", "--json"
     ).object()
     assert [key for key in CONTRACT if key not in report] == []
-    assert report["scheduler"] == "tree"
+    assert report["algorithm"] == "tree"
     assert (report["hosts"], report["ranks"], report["messages"]) == (32, 32, 992)
     assert report["phases"] == report["bound_phases"] == 256
     assert report["ratio"] == 1.0
@@ -58,7 +58,7 @@ def test_dump_is_the_whole_schedule(hocket, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("network", "scheduler"),
+    ("network", "algorithm"),
     [
         *(
             (tree, "tree")
@@ -70,9 +70,9 @@ def test_dump_is_the_whole_schedule(hocket, tmp_path: Path) -> None:
         ("mesh:23x23", "product"),  # without one: the row of the whole schedule
     ],
 )
-def test_a_row_is_a_part_of_the_whole(hocket, tmp_path: Path, network: str, scheduler: str) -> None:
+def test_a_row_is_a_part_of_the_whole(hocket, tmp_path: Path, network: str, algorithm: str) -> None:
     whole, row = tmp_path / "whole.csv", tmp_path / "row.csv"
-    plan = ("plan", "all-to-all", "--network", network, "--scheduler", scheduler, "--dump", whole)
+    plan = ("plan", "all-to-all", "--network", network, "--algorithm", algorithm, "--dump", whole)
     assert hocket(*plan).code == 0
     planned = rows(whole)
     phases = max(t["phase"] for t in planned) + 1
@@ -116,7 +116,7 @@ def test_memory_of_a_row_of_a_large_network(tmp_path: Path) -> None:
 
 def test_a_row_of_a_fat_tree_of_a_hundred_thousand_hosts(program) -> None:
     report = program("plan", "all-to-all", "--network", "fat-tree:k=74", "--rank", 54321, "--json").object()
-    assert report["scheduler"] == "fat-tree"
+    assert report["algorithm"] == "fat-tree"
     assert report["phases"] == report["bound_phases"] == 101_305
     assert report["sample"]["ok"] and report["sample"]["messages"] == 20_000
     assert report["peak_rss_bytes"] < 500e6
@@ -187,12 +187,12 @@ def test_auto_takes_the_fastest_where_rates_differ(hocket) -> None:
     network = Path(__file__).parents[2] / "examples" / "networks" / "mixed-rates.toml"
     best = hocket("plan", "all-to-all", "--network", network, "--json").object()
     for name in ("tree", "packing"):
-        other = hocket("plan", "all-to-all", "--network", network, "--scheduler", name, "--json").object()
+        other = hocket("plan", "all-to-all", "--network", network, "--algorithm", name, "--json").object()
         assert best["predicted_seconds"] <= other["predicted_seconds"] * (1 + 1e-9)
 
 
 def test_ring_on_a_chain_is_called_what_it_is(hocket) -> None:
-    answer = hocket("plan", "all-to-all", "--network", "chain:4,4,4", "--scheduler", "ring", "--json")
+    answer = hocket("plan", "all-to-all", "--network", "chain:4,4,4", "--algorithm", "ring", "--json")
     report = answer.object()
     assert answer.code == 1
     assert report["contention_free"] is False and report["complete"] is True
@@ -203,11 +203,11 @@ def test_a_refused_plan_is_not_written(hocket, tmp_path: Path, command: str) -> 
     plan, dump, demand = tmp_path / "refused.hkt", tmp_path / "all.csv", tmp_path / "demand.csv"
     lines = [",".join("0" if src == dst else "1000" for dst in range(8)) for src in range(8)]
     demand.write_text("\n".join(lines) + "\n")
-    scheduler = (
-        ["--scheduler", "ring"] if command == "all-to-all" else ["--scheduler", "AC", "--demand", demand]
+    algorithm = (
+        ["--algorithm", "ring"] if command == "all-to-all" else ["--algorithm", "AC", "--demand", demand]
     )
     plan.write_bytes(b"what was there")
-    answer = hocket("plan", command, "--network", "chain:4,4", *scheduler, "-o", plan, "--dump", dump)
+    answer = hocket("plan", command, "--network", "chain:4,4", *algorithm, "-o", plan, "--dump", dump)
     assert answer.code == 1
     assert "REFUSED by the verifier: NOT contention-free, complete" in answer.out
     assert f"{plan} is not written" in answer.err
@@ -215,7 +215,7 @@ def test_a_refused_plan_is_not_written(hocket, tmp_path: Path, command: str) -> 
     assert f"wrote {plan}" not in answer.out and f"wrote {dump}" in answer.out
     assert plan.read_bytes() == b"what was there"
     assert dump.read_text().count("\n") == 57
-    answer = hocket("plan", command, "--network", "chain:4,4", *scheduler, "-o", plan, "--json")
+    answer = hocket("plan", command, "--network", "chain:4,4", *algorithm, "-o", plan, "--json")
     assert answer.code == 1 and answer.object()["contention_free"] is False
     assert plan.read_bytes() == b"what was there"
 
@@ -224,7 +224,7 @@ def test_the_verifier_names_the_channel_of_a_contended_plan(hocket, tmp_path: Pa
     """Such a plan is written by nothing but the core."""
     network = read_network("chain:4,4,4")
     demand = _core.Demand(network.ranks, 65536)
-    schedule = _core.find_scheduler("ring").make(network, demand)
+    schedule = _core.find_algorithm("ring").make(network, demand)
     waits = _core.derive_waits(network, schedule)
     plan = tmp_path / "ring.hkt"
     plan.write_bytes(_core.Plan(network, schedule, waits, demand, "ring", 0, 0.0, 0.0).encode())
@@ -237,7 +237,7 @@ def test_the_verifier_names_the_channel_of_a_contended_plan(hocket, tmp_path: Pa
 
 
 def test_what_plan_calls_verified_verify_verifies(hocket, tmp_path: Path) -> None:
-    """Trunks of several widths: the order of a phase is another in the file."""
+    """Inter-switch links of several widths: the order of a phase is another in the file."""
     network, plan = tmp_path / "wide.toml", tmp_path / "p.hkt"
     racks = [("core", 0, None), ("r1", 4, 40), ("r2", 5, 20), ("r3", 4, 5), ("r4", 6, 2.5)]
     lines = ["[defaults]", 'rate = "10Gbit"', 'latency = "1us"']
@@ -246,7 +246,7 @@ def test_what_plan_calls_verified_verify_verifies(hocket, tmp_path: Path) -> Non
         lines += [f'hosts = "{name}h[01-{hosts:02}]"'] if hosts else []
         lines += ['uplink = "core"', f'rate = "{gbit}Gbit"', 'host_rate = "10Gbit"'] if gbit else []
     network.write_text("\n".join(lines) + "\n")
-    answer = hocket("plan", "all-to-all", "--network", network, "--scheduler", "packing", "-o", plan)
+    answer = hocket("plan", "all-to-all", "--network", network, "--algorithm", "packing", "-o", plan)
     assert answer.code == 0 and "verified: contention-free, complete" in answer.out
     answer = hocket("verify", plan, "--network", network)
     assert answer.code == 0, answer.out

@@ -11,7 +11,7 @@ from contract import CONTRACT as EXCHANGE_CONTRACT
 from hocket import _core
 from hocket.network import read_network
 
-CONTRACT = ["pattern", *EXCHANGE_CONTRACT, "startup"]
+CONTRACT = ["pattern", *EXCHANGE_CONTRACT, "alpha"]
 NETWORKS = ["star:6", "chain:3,2,2", "tree:2x2x3", "star:3*2", "torus:4x4", "mesh:3x4", "hypercube:3"]
 
 
@@ -46,13 +46,13 @@ def test_json_has_the_contract(hocket) -> None:
 @pytest.mark.parametrize("network", NETWORKS)
 def test_plans_hold_and_are_simulated(hocket, tmp_path: Path, network: str) -> None:
     plan = tmp_path / "p.hkt"
-    planned = gather(hocket, "--network", network, "--startup", "10us", "-o", plan)
+    planned = gather(hocket, "--network", network, "--alpha", "10us", "-o", plan)
     assert planned["contention_free"] and planned["complete"] and planned["ratio"] >= 1 - 1e-9
     checked = hocket("verify", plan, "--network", network, "--json").object()
     assert checked["ok"] and checked["pattern"] == "all-gather"
     for key in ("ranks", "bytes", "messages", "phases", "bound_phases", "bound_seconds", "ratio", "waits"):
         assert checked[key] == planned[key], key
-    simulate = ("simulate", plan, "--network", network, "--startup", "10us")
+    simulate = ("simulate", plan, "--network", network, "--alpha", "10us")
     simulated = hocket(*simulate, "--json").object()
     assert simulated["pattern"] == "all-gather" and simulated["bound_seconds"] == planned["bound_seconds"]
     assert simulated["predicted_seconds"] == pytest.approx(planned["predicted_seconds"])
@@ -62,25 +62,25 @@ def test_plans_hold_and_are_simulated(hocket, tmp_path: Path, network: str) -> N
 ONE_GIVER = {"group-chain": "star:8", "disjoint-trees": "torus:2x4"}
 
 
-@pytest.mark.parametrize(("scheduler", "network"), ONE_GIVER.items())
-def test_schedulers_of_one_contribution(hocket, scheduler: str, network: str) -> None:
-    options = ("--network", network, "--bytes", "100000", "--scheduler", scheduler, "--json")
+@pytest.mark.parametrize(("algorithm", "network"), ONE_GIVER.items())
+def test_algorithms_of_one_contribution(hocket, algorithm: str, network: str) -> None:
+    options = ("--network", network, "--bytes", "100000", "--algorithm", algorithm, "--json")
     for collective in ("broadcast", "reduce"):
         report = hocket("plan", collective, *options).object()
-        assert report["scheduler"] == scheduler and report["complete"] and report["contention_free"]
+        assert report["algorithm"] == algorithm and report["complete"] and report["contention_free"]
     assert "one contribution" in hocket("plan", "all-gather", *options).err
 
 
 @pytest.mark.parametrize(
-    "scheduler",
-    [s.name for s in _core.schedulers() if s.pattern == "all-gather" and s.name not in ONE_GIVER],
+    "algorithm",
+    [s.name for s in _core.all_algorithms() if s.pattern == "all-gather" and s.name not in ONE_GIVER],
 )
-def test_every_scheduler_by_its_name(hocket, tmp_path: Path, scheduler: str) -> None:
+def test_every_algorithm_by_its_name(hocket, tmp_path: Path, algorithm: str) -> None:
     dump = tmp_path / "p.csv"
-    entry, demand = _core.find_scheduler(scheduler, "all-gather"), _core.Demand(8, 1000, "all-gather")
+    entry, demand = _core.find_algorithm(algorithm, "all-gather"), _core.Demand(8, 1000, "all-gather")
     network = next(n for n in ("star:8", "torus:2x4") if not entry.why_not(read_network(n), demand))
-    report = gather(hocket, "--network", network, "--bytes", "1000", "--scheduler", scheduler, "--dump", dump)
-    assert report["scheduler"] == scheduler and report["complete"]
+    report = gather(hocket, "--network", network, "--bytes", "1000", "--algorithm", algorithm, "--dump", dump)
+    assert report["algorithm"] == algorithm and report["complete"]
     transfers = rows(dump)
     assert {t["target"] for t in transfers} == {"*"}
     assert [int(t["phase"]) for t in transfers] == sorted(int(t["phase"]) for t in transfers)
@@ -110,12 +110,12 @@ def test_one_host(hocket) -> None:
     assert report["messages"] == report["phases"] == report["bound_phases"] == 0 and report["ratio"] == 1.0
 
 
-def test_startups_raise_the_bound(hocket) -> None:
+def test_alphas_raise_the_bound(hocket) -> None:
     plain = gather(hocket, "--network", "star:8", "--bytes", "1")
-    report = gather(hocket, "--network", "star:8", "--bytes", "1", "--startup", "1ms")
-    assert report["startup"] == 1e-3
-    assert report["bound_seconds"] == pytest.approx(3e-3)  # log2 8 startups
-    large = gather(hocket, "--network", "star:8", "--bytes", "10MB", "--startup", "1ms")
+    report = gather(hocket, "--network", "star:8", "--bytes", "1", "--alpha", "1ms")
+    assert report["alpha"] == 1e-3
+    assert report["bound_seconds"] == pytest.approx(3e-3)  # log2 8 per-message costs
+    large = gather(hocket, "--network", "star:8", "--bytes", "10MB", "--alpha", "1ms")
     assert large["bound_seconds"] == pytest.approx(1e-3 + 7 * 10e6 / 125e6)
     assert plain["bound_seconds"] == pytest.approx(7 / 125e6)
 
@@ -125,10 +125,10 @@ def test_auto_takes_the_least_time(hocket) -> None:
         net = read_network(network)
         demand = _core.Demand(net.ranks, 65536, "all-gather")
         best = gather(hocket, "--network", network)
-        for entry in _core.schedulers():
+        for entry in _core.all_algorithms():
             if entry.pattern != "all-gather" or not entry.contention_free or entry.why_not(net, demand):
                 continue
-            other = gather(hocket, "--network", network, "--scheduler", entry.name)
+            other = gather(hocket, "--network", network, "--algorithm", entry.name)
             assert best["predicted_seconds"] <= other["predicted_seconds"] * (1 + 1e-9)
 
 
@@ -187,8 +187,8 @@ def test_contributions_that_are_refused(hocket, tmp_path: Path, text: str | byte
         ("--network", "star:4", "--bytes", "9999999TiB"),
         ("--network", "star:4", "--bytes", "1", "--contributions", "sizes.txt"),
         ("--network", "star:4", "--contributions", "none.txt"),
-        ("--network", "star:4", "--startup", "soon"),
-        ("--network", "star:4", "--scheduler", "tree"),
+        ("--network", "star:4", "--alpha", "soon"),
+        ("--network", "star:4", "--algorithm", "tree"),
         ("--network", "star:4", "--rank", "4"),
         ("--network", "star:4", "--rank", "0", "-o", "x.hkt"),
         ("--network", "star:100000"),
@@ -217,7 +217,7 @@ def test_a_row_is_a_part_of_the_whole(hocket, tmp_path: Path) -> None:
 
 def test_schedules_that_collide_are_called_what_they_are(hocket, tmp_path: Path) -> None:
     plan, dump = tmp_path / "p.hkt", tmp_path / "row.csv"
-    arguments = ("--network", "chain:4,4", "--scheduler", "recursive-doubling")
+    arguments = ("--network", "chain:4,4", "--algorithm", "recursive-doubling")
     answer = hocket("plan", "all-gather", *arguments, "-o", plan, "--json")
     report = answer.object()
     assert report["contention_free"] is False and report["complete"] is True
@@ -234,7 +234,7 @@ def test_schedules_that_collide_are_called_what_they_are(hocket, tmp_path: Path)
 def test_simulate_without_a_plan(hocket, tmp_path: Path) -> None:
     picture = tmp_path / "p.svg"
     arguments = ("simulate", "--network", "chain:3,3", "--pattern", "all-gather", "--bytes", "1MB")
-    report = hocket(*arguments, "--scheduler", "bruck", "--picture", picture, "--json").object()
+    report = hocket(*arguments, "--algorithm", "bruck", "--picture", picture, "--json").object()
     assert report["pattern"] == "all-gather" and report["ratio"] >= 1
     text = picture.read_text()
     assert "all-gather by bruck" in text and "at most" in text
@@ -251,7 +251,7 @@ def test_generate(hocket, tmp_path: Path) -> None:
     text = out.read_text()
     assert "int MPI_Allgather(" in text and "int MPI_Allgatherv(" in text
     assert hocket("generate", "all-gather", "--network", "chain:3,2,2", "-o", "-").out == text
-    for name in ("--bytes", "0"), ("--function-name", "1"), ("--startup", "soon"), ("--scheduler", "tree"):
+    for name in ("--bytes", "0"), ("--function-name", "1"), ("--alpha", "soon"), ("--algorithm", "tree"):
         refused(hocket("generate", "all-gather", "--network", "star:4", "-o", tmp_path / "no.c", *name))
     assert [p.name for p in tmp_path.iterdir()] == ["a.c"]
 
@@ -263,14 +263,14 @@ def test_network_show_knows_the_bound(hocket) -> None:
     assert "all-gather of 1 MiB per rank" in hocket("network", "show", "star:4").out
 
 
-def test_schedulers_say_their_pattern(hocket) -> None:
-    assert '"pattern": "all-gather"' in hocket("schedulers", "--json").out
-    assert "all-gather  switch-ring" in hocket("schedulers").out
+def test_algorithms_say_their_pattern(hocket) -> None:
+    assert '"pattern": "all-gather"' in hocket("algorithms", "--json").out
+    assert "all-gather  switch-ring" in hocket("algorithms").out
 
 
-def test_startups_count_on_large_networks_too(hocket) -> None:
+def test_alphas_count_on_large_networks_too(hocket) -> None:
     """Many deliveries are predicted from phases; the choice must still see what messages cost."""
-    arguments = ("--network", "torus:560@1Gbit,1us", "--bytes", "4KiB", "--startup", "1ms")
+    arguments = ("--network", "torus:560@1Gbit,1us", "--bytes", "4KiB", "--alpha", "1ms")
     best = gather(hocket, *arguments)
-    other = gather(hocket, *arguments, "--scheduler", "rails")
+    other = gather(hocket, *arguments, "--algorithm", "rails")
     assert best["complete"] and best["predicted_seconds"] < other["predicted_seconds"] / 10

@@ -15,13 +15,13 @@ from hocket.network import read_network
 from hocket.planning import plan as planning_plan
 
 CONTRACT = [
-    *("pattern", *EXCHANGE_CONTRACT, "startup", "window", "transfers", "seed", "splits"),
+    *("pattern", *EXCHANGE_CONTRACT, "alpha", "window", "transfers", "seed", "splits"),
     *("lockstep_seconds", "token_seconds", "load_bound_seconds", "largest_bytes", "total_bytes"),
 ]
 CHANGING = (
     "prediction", "predicted_seconds", "time_ratio", "plan_seconds", "verify_seconds", "peak_rss_bytes",
 )  # fmt: skip
-SCHEDULERS = [s for s in _core.schedulers() if s.pattern == "irregular"]
+ALGORITHMS = [s for s in _core.all_algorithms() if s.pattern == "irregular"]
 NETWORKS = ["star:6", "chain:3,2,1", "tree:2x3", "star:3*2", "torus:2x3", "mesh:3x2", "fat-tree:2x3x2"]
 
 
@@ -66,16 +66,16 @@ def test_json_has_the_contract(hocket, sizes: Path) -> None:
 
 
 @pytest.mark.parametrize("network", NETWORKS)
-@pytest.mark.parametrize("scheduler", ["auto", *(s.name for s in SCHEDULERS)])
+@pytest.mark.parametrize("algorithm", ["auto", *(s.name for s in ALGORITHMS)])
 def test_plans_hold_and_are_simulated(
-    hocket, tmp_path: Path, sizes: Path, network: str, scheduler: str
+    hocket, tmp_path: Path, sizes: Path, network: str, algorithm: str
 ) -> None:
     built = read_network(network)
     demand = _core.Demand.irregular(6, [0], [1], [1])
-    if scheduler != "auto" and _core.find_scheduler(scheduler, "irregular").why_not(built, demand):
+    if algorithm != "auto" and _core.find_algorithm(algorithm, "irregular").why_not(built, demand):
         pytest.skip("not served")
     plan, dump = tmp_path / "p.hkt", tmp_path / "p.csv"
-    arguments = ("--network", network, "--demand", sizes, "--scheduler", scheduler)
+    arguments = ("--network", network, "--demand", sizes, "--algorithm", algorithm)
     answer = hocket("plan", "irregular", *arguments, "-o", plan, "--dump", dump, "--json")
     planned = answer.object()
     assert planned["complete"] and plan.exists() == planned["contention_free"] == (answer.code == 0)
@@ -123,14 +123,14 @@ def test_what_people_read(hocket, tmp_path: Path, sizes: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scheduler", "kind", "words"),
+    ("algorithm", "kind", "words"),
     [("AC", "by load", "estimated from the loads"), ("RS_N", "by phases", "estimated from the phases")],
 )
 def test_a_long_simulation_is_given_up(
-    hocket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheduler: str, kind: str, words: str
+    hocket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, algorithm: str, kind: str, words: str
 ) -> None:
     np.save(tmp_path / "a.npy", np.random.default_rng(1).integers(100_000, 1_000_000, (12, 12)))
-    arguments = ("--network", "torus:3x4", "--demand", tmp_path / "a.npy", "--scheduler", scheduler)
+    arguments = ("--network", "torus:3x4", "--demand", tmp_path / "a.npy", "--algorithm", algorithm)
     plan = ("plan", "irregular", *arguments)
     simulated = hocket(*plan, "--json").object()
     assert simulated["prediction"] == "simulated"
@@ -211,10 +211,10 @@ def test_pictures_of_unequal_sizes(hocket, tmp_path: Path, sizes: Path, option: 
         (("--network", "star:32", "--demand", "sizes.csv"), "the matrix is 6 x 6, the network has 32 ranks"),
         (("--network", "star:6", "--demand", "none.mtx"), "none.mtx: no such file"),
         (("--network", "star:6", "--demand", "sizes.csv:1"), "this is not recorded traffic"),
-        (("--network", "star:6", "--demand", "sizes.csv", "--scheduler", "tree"), "no irregular scheduler"),
+        (("--network", "star:6", "--demand", "sizes.csv", "--algorithm", "tree"), "no irregular algorithm"),
         (("--network", "star:6", "--demand", "sizes.csv", "--rank", "6"), "there is no rank 6"),
         (("--network", "star:6", "--demand", "sizes.csv", "--rank", "0", "-o", "x"), "the rows of all ranks"),
-        (("--network", "star:6", "--demand", "sizes.csv", "--startup", "soon"), "soon"),
+        (("--network", "star:6", "--demand", "sizes.csv", "--alpha", "soon"), "soon"),
         (("--network", "star:6", "--demand", "sizes.csv", "-o", "none/p.hkt"), "cannot write"),
     ],
     ids=range(8),
@@ -260,7 +260,7 @@ def test_programs_do_not_follow_it(program, tmp_path: Path, sizes: Path) -> None
     assert program("generate", "irregular", "--network", "star:6").code == 2
 
 
-def test_schedulers_say_what_they_guarantee(hocket) -> None:
-    assert '"guarantee": "' in hocket("schedulers", "--json").out
-    assert "guarantee        no message is split" in hocket("schedulers", "list").out
-    assert f"irregular   {SCHEDULERS[0].name}" in hocket("schedulers").out
+def test_algorithms_say_what_they_guarantee(hocket) -> None:
+    assert '"guarantee": "' in hocket("algorithms", "--json").out
+    assert "guarantee        no message is split" in hocket("algorithms", "list").out
+    assert f"irregular   {ALGORITHMS[0].name}" in hocket("algorithms").out

@@ -28,7 +28,7 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("command", "code"),
     [
-        ("schedulers", 0),
+        ("algorithms", 0),
         ("--help", 0),
         ("--version", 0),
         ("network show star:4", 0),
@@ -58,8 +58,8 @@ def test_closed_streams(tmp_path: Path, closed: str, command: str, code: int) ->
 @pytest.mark.parametrize(
     "command",
     [
-        "schedulers",
-        "schedulers tree",
+        "algorithms",
+        "algorithms tree",
         "--help",
         "network show star:4",
         "lab status",
@@ -77,7 +77,7 @@ def test_full_standard_output_is_named_with_a_remedy(tmp_path: Path, command: st
 
 
 def test_standard_output_that_is_for_reading(tmp_path: Path) -> None:
-    done = shell("hocket schedulers 1</dev/null", tmp_path)
+    done = shell("hocket algorithms 1</dev/null", tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("hocket: standard output: ") and done.stderr.count("\n") == 1
 
@@ -107,7 +107,7 @@ def on_terminal(arguments: list[str], folder: Path, seconds: float = 60) -> tupl
 def test_a_terminal_obeys_no_name(tmp_path: Path) -> None:
     for arguments, code in (
         (["network", "show", HOSTILE], 2),
-        (["plan", "all-to-all", "--network", "star:4", "--scheduler", HOSTILE], 2),
+        (["plan", "all-to-all", "--network", "star:4", "--algorithm", HOSTILE], 2),
         (["plan", "all-to-all", "--network", "star:4", f"--{HOSTILE}"], 2),
         ([HOSTILE], 2),
         (["plan", "all-to-all", "--network", "star:4@1Gbit", "-o", HOSTILE.replace("/", "")], 0),  # "wrote …"

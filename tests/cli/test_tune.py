@@ -6,20 +6,22 @@ import json
 from pathlib import Path
 
 import pytest
-from hocket._core.choose import CandidateEvidence, Evidence, evidence_text
+from hocket._core.choose import CandidateTimings, KeptTimings, kept_timings_text
 
 from cli.conftest import Call
 
 PLACE, OTHER = "00aa00aa00aa00aa", "bb11bb11bb11bb11"
 
 
-def candidate(name: str, seconds: float, calls: int = 30) -> CandidateEvidence:
-    return CandidateEvidence(name, calls, seconds, 0.05)
+def candidate(name: str, seconds: float, calls: int = 30) -> CandidateTimings:
+    return CandidateTimings(name, calls, seconds, 0.05)
 
 
-def known(call: str, size: int, winner: str, seconds: float, ranks: int = 4, place: str = PLACE) -> Evidence:
+def known(
+    call: str, size: int, winner: str, seconds: float, ranks: int = 4, place: str = PLACE
+) -> KeptTimings:
     candidates = [candidate("native", 2e-3)] + ([] if winner == "native" else [candidate(winner, seconds)])
-    return Evidence(place, call, size, "any", winner, candidates, ranks, 2, "mpich-5.0.2")
+    return KeptTimings(place, call, size, "any", winner, candidates, ranks, 2, "mpich-5.0.2")
 
 
 @pytest.fixture
@@ -31,9 +33,9 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def write(kept: Path, *evidence: Evidence) -> None:
-    for place in {one.place for one in evidence}:
-        (kept / f"{place}.txt").write_text(evidence_text([one for one in evidence if one.place == place]))
+def write(kept: Path, *timings: KeptTimings) -> None:
+    for place in {one.place for one in timings}:
+        (kept / f"{place}.txt").write_text(kept_timings_text([one for one in timings if one.place == place]))
 
 
 def some(kept: Path) -> None:
@@ -73,7 +75,7 @@ def test_shows_it_as_json(hocket: Call, kept: Path) -> None:
 
 
 def test_gain_is_unknown_without_the_librarys_own(hocket: Call, kept: Path) -> None:
-    write(kept, Evidence(PLACE, "alltoall", 20, "any", "window-2", [candidate("window-2", 1e-3)]))
+    write(kept, KeptTimings(PLACE, "alltoall", 20, "any", "window-2", [candidate("window-2", 1e-3)]))
     (line,) = hocket("tune", "show").out.splitlines()[1:]
     assert line.split()[1:3] == ["-", "unknown"]
     assert hocket("tune", "show", "--json").object()["choices"][0]["gain"] is None

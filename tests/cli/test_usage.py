@@ -28,7 +28,7 @@ STAR = ("--network", "star:4")
         (("plan", "all-to-all", *STAR, "--bytes", "inf"), "--bytes: 'inf' is not a size; write it like"),
         (("plan", "all-to-all", *STAR, "--window", "9" * 20), f"--window {'9' * 20} is not accepted; give"),
         (("plan", "all-to-all", *STAR, "-o", ""), "--output is empty; give what it should be, or leave it out"),
-        (("plan", "all-gather", *STAR, "--startup", "nan"), "--startup: 'nan' is not a time; write it like"),
+        (("plan", "all-gather", *STAR, "--alpha", "nan"), "--alpha: 'nan' is not a time; write it like"),
         (("simulate", *STAR, "--token-cost", "x"), "--token-cost: 'x' is not a time; write it like"),
         (("simulate", *STAR, "--barrier-cost", "x"), "--barrier-cost: 'x' is not a time; write it like"),
         (("calibrate", "memory", "--memory", "0"), "--memory 0 is too little; give a size between 1 and 1 PiB"),
@@ -38,7 +38,7 @@ STAR = ("--network", "star:4")
         (("bench", "alltoallv", "-n", "2", "--seed", "9" * 20), f"--seed {'9' * 20} is not accepted; give a whole"),
         (("bench", "all-gather", "-n", "2", "--sizes", "1e99"), "--sizes: 1e99 is more than 2^63 - 1 bytes; write"),
         (("bench", "all-gather", "-n", "9" * 20), f"-n {'9' * 20}: more than the"),
-        (("schedulers", "fast"), "no scheduler is called 'fast'; 'hocket schedulers' lists them all"),
+        (("algorithms", "fast"), "no algorithm is called 'fast'; 'hocket algorithms' lists them all"),
         (("help", "../passwd"), "there is no topic '../passwd'; 'hocket help' lists them"),
         (("doctor", "--abi", "old"), "--abi 'old' is not accepted; give one of native, standard"),
         (("simulate", *STAR, "--overhead", "0"), "--overhead 0.0 is not accepted; give a number from 1 to 100"),
@@ -63,7 +63,7 @@ STAR = ("--network", "star:4")
         (("verify",), "PLAN is missing; see 'hocket verify --help'"),
         (("plan", "all-to-all", "--network"), "option '--network' requires an argument; write"),
         (("sort", "--payload", "a.npy"), "option '--payload' requires 2 arguments; write"),
-        (("schedulers", "--json=no"), "option '--json' does not take a value; leave"),
+        (("algorithms", "--json=no"), "option '--json' does not take a value; leave"),
         (("completion", "bash", "all"), "unexpected extra argument (all); see 'hocket completion --help'"),
         (("--fast",), "'hocket' has no option --fast; see 'hocket --help'"),
         (("--versoin",), "'hocket' has no option --versoin; did you mean --version?"),
@@ -100,15 +100,15 @@ def test_help(program, arguments: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("network", ["star:4", "tree:2x2"])
-def test_a_scheduler_that_cannot_serve_names_those_that_can(hocket, network: str) -> None:
+def test_a_algorithm_that_cannot_serve_names_those_that_can(hocket, network: str) -> None:
     for command in (("plan", "all-to-all"), ("simulate",)):
-        answer = hocket(*command, "--network", network, "--scheduler", "product")
+        answer = hocket(*command, "--network", network, "--algorithm", "product")
         refused(
             answer,
-            "--scheduler product cannot serve this: it needs a torus, a mesh or a hypercube; give auto",
+            "--algorithm product cannot serve this: it needs a torus, a mesh or a hypercube; give auto",
         )
         able = answer.err.strip().rpartition(": ")[2].split(", ")
         assert "tree" in able and "product" not in able
         assert all(  # 1: the verifier refuses the schedule
-            hocket("plan", "all-to-all", "--network", network, "--scheduler", s).code in (0, 1) for s in able
+            hocket("plan", "all-to-all", "--network", network, "--algorithm", s).code in (0, 1) for s in able
         )

@@ -108,7 +108,7 @@ def test_ctrl_c_at_a_terminal(tmp_path: Path) -> None:
     np.save(tmp_path / "sizes.npy", sizes)
     mine, its = pty.openpty()
     with subprocess.Popen(
-        [sys.executable, "-m", "hocket", "simulate", "--pattern", "irregular", "--scheduler", "AC",
+        [sys.executable, "-m", "hocket", "simulate", "--pattern", "irregular", "--algorithm", "AC",
          "--demand", tmp_path / "sizes.npy", "--network", "torus:8x3x8"],
         stdout=subprocess.PIPE, stderr=its, env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
     ) as process:  # fmt: skip

@@ -62,7 +62,7 @@ def test_parts_of_graphs(seed: int, hosts: int) -> None:
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12))
 def test_parts_of_trees(seed: int, hosts: int) -> None:
     rng = Random(seed)
-    whole = random_tree(rng, hosts, ranks=few_ranks, trunk=unequal).build()
+    whole = random_tree(rng, hosts, ranks=few_ranks, switch_link=unequal).build()
     check(whole, some_ranks(rng, whole))
 
 

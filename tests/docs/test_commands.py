@@ -108,7 +108,7 @@ def test_commands_exist(path: Path) -> None:
 
 def test_wrong_commands_are_found() -> None:
     assert problem("hocket plam all-to-all") == "there is no command 'plam'"
-    assert problem("hocket schedulers --pattern irregular") == "'schedulers' has no option '--pattern'"
+    assert problem("hocket algorithms --pattern irregular") == "'algorithms' has no option '--pattern'"
     assert problem("hocket config --abi nativ") == "'nativ' is no choice of --abi"
     assert not problem("hocket plan all-to-all --network star:4 -o a.hkt")
     assert len(lines_of(ROOT / "docs" / "commands.md")) > 20

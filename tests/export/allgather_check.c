@@ -7,41 +7,35 @@
 static int me, ranks, failures, splits;
 
 /* The generated routine splits once per communicator that it serves. */
-int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
-{
+int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
   splits++;
   return PMPI_Comm_split(comm, color, key, made);
 }
 
 /* HOCKET_TEST_NAMES=reverse: hosts n0, n1, … in the reverse order of ranks. */
-int MPI_Get_processor_name(char *name, int *length)
-{
+int MPI_Get_processor_name(char* name, int* length) {
   int rank, size;
-  if (getenv("HOCKET_TEST_NAMES") == NULL)
-    return PMPI_Get_processor_name(name, length);
+  if (getenv("HOCKET_TEST_NAMES") == NULL) return PMPI_Get_processor_name(name, length);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   *length = sprintf(name, "n%d", size - 1 - rank);
   return MPI_SUCCESS;
 }
 
-static void fail(const char *what)
-{
+static void fail(const char* what) {
   failures++;
   fprintf(stderr, "rank %d: %s\n", me, what);
 }
 
 static unsigned round_of_test;
 
-static void fill(unsigned char *bytes, size_t size, int rank, unsigned salt)
-{
+static void fill(unsigned char* bytes, size_t size, int rank, unsigned salt) {
   for (size_t i = 0; i < size; i++)
     bytes[i] = (unsigned char)((i * 2654435761u + (unsigned)rank * 40503u + round_of_test * 97u + salt) >> 8);
 }
 
-static void compare(const char *what, MPI_Comm comm, int in_place, int sendcount, MPI_Datatype sendtype, int recvcount,
-    MPI_Datatype recvtype)
-{
+static void compare(const char* what, MPI_Comm comm, int in_place, int sendcount, MPI_Datatype sendtype, int recvcount,
+                    MPI_Datatype recvtype) {
   int size, rank;
   MPI_Aint lower, send_extent, recv_extent;
   MPI_Comm_size(comm, &size);
@@ -56,18 +50,15 @@ static void compare(const char *what, MPI_Comm comm, int in_place, int sendcount
   memcpy(want, in, recv_bytes + 64);
   int a = MPI_Allgather(in_place ? MPI_IN_PLACE : out, sendcount, sendtype, in, recvcount, recvtype, comm);
   int b = PMPI_Allgather(in_place ? MPI_IN_PLACE : out, sendcount, sendtype, want, recvcount, recvtype, comm);
-  if (a != MPI_SUCCESS || b != MPI_SUCCESS)
-    fail("error code");
-  if (memcmp(in, want, recv_bytes + 64) != 0)
-    fail(what);
+  if (a != MPI_SUCCESS || b != MPI_SUCCESS) fail("error code");
+  if (memcmp(in, want, recv_bytes + 64) != 0) fail(what);
   free(out);
   free(in);
   free(want);
 }
 
 /* Contributions of unlike sizes, some empty, with gaps between them, in reverse order. */
-static void compare_v(const char *what, MPI_Comm comm, int in_place, int count, MPI_Datatype type)
-{
+static void compare_v(const char* what, MPI_Comm comm, int in_place, int count, MPI_Datatype type) {
   int size, rank, at = 3;
   MPI_Aint lower, extent;
   MPI_Comm_size(comm, &size);
@@ -85,13 +76,11 @@ static void compare_v(const char *what, MPI_Comm comm, int in_place, int count, 
   fill(out, send_bytes + 64, rank, 0);
   fill(in, recv_bytes + 64, rank, 7);
   memcpy(want, in, recv_bytes + 64);
-  void *from = in_place ? MPI_IN_PLACE : out;
+  void* from = in_place ? MPI_IN_PLACE : out;
   int a = MPI_Allgatherv(from, counts[rank], type, in, counts, places, type, comm);
   int b = PMPI_Allgatherv(from, counts[rank], type, want, counts, places, type, comm);
-  if (a != MPI_SUCCESS || b != MPI_SUCCESS)
-    fail("error code");
-  if (memcmp(in, want, recv_bytes + 64) != 0)
-    fail(what);
+  if (a != MPI_SUCCESS || b != MPI_SUCCESS) fail("error code");
+  if (memcmp(in, want, recv_bytes + 64) != 0) fail(what);
   free(out);
   free(in);
   free(want);
@@ -99,8 +88,7 @@ static void compare_v(const char *what, MPI_Comm comm, int in_place, int count, 
   free(places);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -143,8 +131,7 @@ int main(int argc, char **argv)
   }
   compare("nothing", MPI_COMM_WORLD, 0, 0, MPI_INT, 0, MPI_INT);
   compare_v("v, nothing", MPI_COMM_WORLD, 0, 0, MPI_INT);
-  for (int i = 0; i < 10; i++)
-    compare("again", MPI_COMM_WORLD, 0, 5000, MPI_INT, 5000, MPI_INT);
+  for (int i = 0; i < 10; i++) compare("again", MPI_COMM_WORLD, 0, 5000, MPI_INT, 5000, MPI_INT);
   int of_world = splits;
 
   MPI_Comm copy, reversed, part;
@@ -172,16 +159,14 @@ int main(int argc, char **argv)
   int number = 42;
   MPI_Send(&number, 1, MPI_INT, (me + 1) % ranks, 5, MPI_COMM_WORLD);
   MPI_Wait(&wildcard, MPI_STATUS_IGNORE);
-  if (caught != 42)
-    fail("a message of the routine was caught by the program");
+  if (caught != 42) fail("a message of the routine was caught by the program");
 
   MPI_Type_free(&triple);
   MPI_Type_free(&gaps);
   MPI_Type_free(&pairs);
   int all = 0;
   MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (me == 0)
-    printf("failures %d, splits %d %d %d\n", all, of_world, of_copy, of_part);
+  if (me == 0) printf("failures %d, splits %d %d %d\n", all, of_world, of_copy, of_part);
   MPI_Finalize();
   return all != 0;
 }

@@ -7,35 +7,29 @@
 static int me, ranks, failures, splits, key_of_split = -1; /* the first key: that of the world */
 
 /* The generated routine splits once per communicator that it serves. */
-int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
-{
-  if (splits++ == 0)
-    key_of_split = key;
+int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
+  if (splits++ == 0) key_of_split = key;
   return PMPI_Comm_split(comm, color, key, made);
 }
 
 /* HOCKET_TEST_NAMES=reverse: hosts n0, n1, … in the reverse order of ranks. */
-int MPI_Get_processor_name(char *name, int *length)
-{
+int MPI_Get_processor_name(char* name, int* length) {
   int rank, size;
-  const char *names = getenv("HOCKET_TEST_NAMES");
-  if (names == NULL)
-    return PMPI_Get_processor_name(name, length);
+  const char* names = getenv("HOCKET_TEST_NAMES");
+  if (names == NULL) return PMPI_Get_processor_name(name, length);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   *length = sprintf(name, "n%d%s", strcmp(names, "strange") == 0 ? 1000 + rank : size - 1 - rank, ".cluster.example");
   return MPI_SUCCESS;
 }
 
-static void fail(const char *what)
-{
+static void fail(const char* what) {
   failures++;
   fprintf(stderr, "rank %d: %s\n", me, what);
 }
 
-static void compare(const char *what, MPI_Comm comm, int in_place, int sendcount, MPI_Datatype sendtype, int recvcount,
-    MPI_Datatype recvtype)
-{
+static void compare(const char* what, MPI_Comm comm, int in_place, int sendcount, MPI_Datatype sendtype, int recvcount,
+                    MPI_Datatype recvtype) {
   int size, rank;
   MPI_Aint lower, send_extent, recv_extent;
   MPI_Comm_size(comm, &size);
@@ -52,24 +46,20 @@ static void compare(const char *what, MPI_Comm comm, int in_place, int sendcount
     in[i] = want[i] = (unsigned char)((i * 2246822519u + (unsigned)rank * 30011u + round * 89u) >> 8);
   int a = MPI_Alltoall(in_place ? MPI_IN_PLACE : out, sendcount, sendtype, in, recvcount, recvtype, comm);
   int b = PMPI_Alltoall(in_place ? MPI_IN_PLACE : out, sendcount, sendtype, want, recvcount, recvtype, comm);
-  if (a != MPI_SUCCESS || b != MPI_SUCCESS)
-    fail("error code");
-  if (memcmp(in, want, recv_bytes + 64) != 0)
-    fail(what);
+  if (a != MPI_SUCCESS || b != MPI_SUCCESS) fail("error code");
+  if (memcmp(in, want, recv_bytes + 64) != 0) fail(what);
   free(out);
   free(in);
   free(want);
 }
 
-static void numbers(MPI_Comm comm, int count)
-{
+static void numbers(MPI_Comm comm, int count) {
   int size, rank;
   MPI_Comm_size(comm, &size);
   MPI_Comm_rank(comm, &rank);
   int *out = malloc(sizeof(int) * count * size), *in = malloc(sizeof(int) * count * size);
   for (int to = 0; to < size; to++)
-    for (int i = 0; i < count; i++)
-      out[to * count + i] = (rank * 1000 + to) * 1000 + i % 1000;
+    for (int i = 0; i < count; i++) out[to * count + i] = (rank * 1000 + to) * 1000 + i % 1000;
   memset(in, 0xee, sizeof(int) * count * size);
   MPI_Alltoall(out, count, MPI_INT, in, count, MPI_INT, comm);
   for (int from = 0; from < size; from++)
@@ -83,8 +73,7 @@ static void numbers(MPI_Comm comm, int count)
   free(in);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -117,8 +106,7 @@ int main(int argc, char **argv)
     compare("in place, vector", MPI_COMM_WORLD, 1, 0, MPI_INT, n, gaps);
   }
   compare("nothing", MPI_COMM_WORLD, 0, 0, MPI_INT, 0, MPI_INT);
-  for (int i = 0; i < 10; i++)
-    numbers(MPI_COMM_WORLD, 5000);
+  for (int i = 0; i < 10; i++) numbers(MPI_COMM_WORLD, 5000);
   int of_world = splits;
 
   MPI_Comm copy, reversed, part;
@@ -145,8 +133,7 @@ int main(int argc, char **argv)
   int number = 42;
   MPI_Send(&number, 1, MPI_INT, (me + 1) % ranks, 5, MPI_COMM_WORLD);
   MPI_Wait(&wildcard, MPI_STATUS_IGNORE);
-  if (caught != 42)
-    fail("a message of the routine was caught by the program");
+  if (caught != 42) fail("a message of the routine was caught by the program");
 
   MPI_Type_free(&triple);
   MPI_Type_free(&gaps);

@@ -1,6 +1,6 @@
-"""The generated all-gather: bundles, parts, forwards, several ports; right in every byte.
+"""The generated all-gather: aggregates, parts, forwards, several ports; right in every byte.
 
-The schedules are made by hand, so that each shape that a scheduler may give is there.
+The schedules are made by hand, so that each shape that an algorithm may give is there.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def test_what_no_routine_is_written_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("network", "ranks", "scheduler", "startup"),
+    ("network", "ranks", "algorithm", "alpha"),
     [
         ("chain:3,2,2", 7, "switch-ring", 0.0),
         ("torus:3x3", 9, "gossip", 1e-3),
@@ -165,10 +165,10 @@ def test_what_no_routine_is_written_for() -> None:
         ("star:6", 6, "bruck", 0.0),
     ],
 )
-def test_schedulers_of_the_registry(
-    mpi: MpiUnderTest, tmp_path: Path, network: str, ranks: int, scheduler: str, startup: float
+def test_algorithms_of_the_registry(
+    mpi: MpiUnderTest, tmp_path: Path, network: str, ranks: int, algorithm: str, alpha: float
 ) -> None:
-    made = plan_collective("all-gather", read_network(network), 65536, scheduler, startup=startup)
+    made = plan_collective("all-gather", read_network(network), 65536, algorithm, alpha=alpha)
     routine = tmp_path / "routine.c"
     routine.write_text(routine_source(made, network, RoutineOptions("MPI_Allgather")))
     assert "failures 0, splits 1 1 0" in run_check(mpi, routine, ranks, "-DHOCKET_MIN_BYTES=1")

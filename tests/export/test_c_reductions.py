@@ -26,15 +26,15 @@ def source_of(
     network: str,
     flow: str = "token",
     *,
-    scheduler: str = "auto",
-    startup: float = 0.0,
+    algorithm: str = "auto",
+    alpha: float = 0.0,
     root: int = 0,
     function: str = "",
 ) -> str:
     net = read_network(network)
     options = RoutineOptions(function or ROUTINES[collective].replaced, flow)
     size = 64 * KIB * (net.ranks if collective == "all-reduce" else 1)
-    made = plan_collective(collective, net, size, scheduler, options.window, startup, root=root)
+    made = plan_collective(collective, net, size, algorithm, options.window, alpha, root=root)
     return routine_source(made, network, options)
 
 
@@ -80,19 +80,19 @@ def test_barriers(tmp_path: Path, collective: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("collective", "network", "ranks", "scheduler", "startup", "flow"),
+    ("collective", "network", "ranks", "algorithm", "alpha", "flow"),
     [
-        ("all-reduce", "star:4", 4, "bruck", 0.0, "token"),  # bundles
-        ("reduce-scatter", "torus:3x3", 9, "gossip", 1e-3, "token"),  # bundles, several ports
+        ("all-reduce", "star:4", 4, "bruck", 0.0, "token"),  # aggregates
+        ("reduce-scatter", "torus:3x3", 9, "gossip", 1e-3, "token"),  # aggregates, several ports
         ("all-reduce", "torus:8", 8, "gossip", 1e-5, "free"),  # parts of blocks
         ("all-reduce", "star:2", 2, "auto", 0.0, "token"),
         ("reduce", "mesh:2x3", 6, "spreading", 0.0, "free"),
     ],
 )
 def test_shapes_of_schedules(
-    tmp_path: Path, collective: str, network: str, ranks: int, scheduler: str, startup: float, flow: str
+    tmp_path: Path, collective: str, network: str, ranks: int, algorithm: str, alpha: float, flow: str
 ) -> None:
-    text = source_of(collective, network, flow, scheduler=scheduler, startup=startup)
+    text = source_of(collective, network, flow, algorithm=algorithm, alpha=alpha)
     out = run_check(mpich(), write(tmp_path, text), collective, ranks, "-DHOCKET_MIN_BYTES=0")
     assert "failures 0, splits 1 1 0" in out
 
@@ -128,7 +128,7 @@ def test_no_line_is_left_to_fill_in() -> None:
 
 
 def test_a_partial_result_is_sent_when_all_that_comes_in_for_it_is_there() -> None:
-    text = source_of("reduce-scatter", "star:4", "free", scheduler="neighbor-ring")
+    text = source_of("reduce-scatter", "star:4", "free", algorithm="neighbor-ring")
     row = text[text.index("sends_of_1[") :].splitlines()[1:4]
     # phase, to, piece, pieces, own receives
     assert [line.split(",")[4].strip() for line in row] == ["0", "1", "1"]

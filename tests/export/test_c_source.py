@@ -22,8 +22,8 @@ HERE = Path(__file__).parent
 FIGURE1 = str(HERE.parents[1] / "examples" / "networks" / "figure1.toml")
 
 
-def planned(network: str, scheduler: str = "auto", window: int = 1) -> PlannedExchange:
-    return plan_collective("all-to-all", read_network(network), 65536, scheduler, window)
+def planned(network: str, algorithm: str = "auto", window: int = 1) -> PlannedExchange:
+    return plan_collective("all-to-all", read_network(network), 65536, algorithm, window)
 
 
 def write(tmp_path: Path, network: str, function: str = "MPI_Alltoall", flow: str = "token") -> Path:

@@ -18,7 +18,7 @@ from strategies import one_host, random_graph
 )
 def test_counts_are_those_of_the_routes(seed: int, hosts: int, name: str) -> None:
     network = random_graph(Random(seed), hosts).build("graph")
-    schedule = _core.find_scheduler(name).make(network, _core.Demand(network.ranks, 10))
+    schedule = _core.find_algorithm(name).make(network, _core.Demand(network.ranks, 10))
     expected = np.zeros((schedule.phases, network.channels), np.uint32)
     for phase, src, dst, *_ in schedule.rows():
         expected[phase, network.route(src, dst)] += 1
@@ -35,7 +35,7 @@ def test_an_empty_phase_and_a_network_without_channels() -> None:
     use = _core.channel_use(network, _core.Schedule.from_rows(3, 10, rows))
     assert use.shape == (2, 6) and list(use.sum(axis=1)) == [0, 1]
     memory = one_host(3)
-    schedule = _core.find_scheduler("ring").make(memory, _core.Demand(3, 10))
+    schedule = _core.find_algorithm("ring").make(memory, _core.Demand(3, 10))
     assert _core.channel_use(memory, schedule).shape == (2, 0)
 
 

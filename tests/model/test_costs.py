@@ -35,7 +35,7 @@ def test_a_processor_does_one_thing_at_a_time() -> None:
     """Rank 0 starts its own message, then takes what has come meanwhile."""
     net = network("star:2")
     exchange = phases(net, [(0, 1), (1, 0)])
-    assert seconds(net, exchange, startup=2 * MS, receive=MS) == pytest.approx(2 * MS + MS + MS)
+    assert seconds(net, exchange, alpha=2 * MS, receive=MS) == pytest.approx(2 * MS + MS + MS)
 
 
 def test_tokens_are_work_for_both_ends() -> None:
@@ -64,13 +64,13 @@ def test_flows_leave_less_of_a_shared_wire() -> None:
     three = phases(net, [(0, 3), (1, 3), (2, 3)])
     assert seconds(net, three, host_shared=(1, 0.8, 0.6, 0.5)) == pytest.approx(3 * MS / 0.7)
     # The first ends after the others have shared with it; then two share, then one is alone.
-    assert seconds(net, three, trunk_shared=(1, 0.8, 0.6, 0.5)) == pytest.approx(3 * MS)
+    assert seconds(net, three, switch_link_shared=(1, 0.8, 0.6, 0.5)) == pytest.approx(3 * MS)
 
 
-def test_trunks_have_a_price_of_their_own() -> None:
+def test_switch_links_have_a_price_of_their_own() -> None:
     net = network("chain:2,2")
     pair = phases(net, [(0, 2), (1, 3)])
-    assert seconds(net, pair, trunk_shared=(1, 0.8, 0.6, 0.5)) == pytest.approx(2 * MS / 0.8)
+    assert seconds(net, pair, switch_link_shared=(1, 0.8, 0.6, 0.5)) == pytest.approx(2 * MS / 0.8)
     assert seconds(net, pair, host_shared=(1, 0.8, 0.6, 0.5)) == pytest.approx(2 * MS)
 
 
@@ -93,7 +93,7 @@ def test_steps_wait_for_what_comes_in() -> None:
         {"token_work": float("nan")},
         {"latencies": [-1e-6]},
         {"host_shared": (1, 0.5, 0, 0)},
-        {"trunk_shared": (1, 2, 1, 1)},
+        {"switch_link_shared": (1, 2, 1, 1)},
     ],
 )
 def test_costs_that_make_no_sense(costs: dict[str, object]) -> None:

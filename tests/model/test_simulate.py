@@ -27,7 +27,7 @@ def schedule(net: _core.Network, *phases: list[tuple[int, int]], size: int = BYT
 
 
 def make(name: str, net: _core.Network, size: int = BYTES) -> _core.Schedule:
-    return _core.find_scheduler(name).make(net, _core.Demand(net.ranks, size))
+    return _core.find_algorithm(name).make(net, _core.Demand(net.ranks, size))
 
 
 def simulate(
@@ -44,9 +44,9 @@ def bound(net: _core.Network, size: int = BYTES) -> float:
     return _core.lower_bounds(net, _core.Demand(net.ranks, size)).seconds
 
 
-def test_one_flow_pays_startup_latency_and_bytes() -> None:
+def test_one_flow_pays_alpha_latency_and_bytes() -> None:
     net = network("chain:1,1", latency="10us")
-    result = simulate(net, schedule(net, [(0, 1)]), startup=5e-6)
+    result = simulate(net, schedule(net, [(0, 1)]), alpha=5e-6)
     assert result.seconds == pytest.approx(5e-6 + 3 * 10e-6 + MS, rel=1e-12)
     assert result.posted[0] == 0
     assert result.start[0] == pytest.approx(35e-6)
@@ -122,9 +122,9 @@ def test_linear_on_a_star_is_optimal() -> None:
     assert result.seconds == pytest.approx(bound(net))
 
 
-def test_startups_follow_each_other() -> None:
+def test_alphas_follow_each_other() -> None:
     net = network("star:4")
-    result = simulate(net, make("linear", net), startup=7e-6)
+    result = simulate(net, make("linear", net), alpha=7e-6)
     assert sorted(result.start)[-1] == pytest.approx(3 * 7e-6)
 
 
@@ -175,7 +175,7 @@ def test_a_forwarded_piece_waits_for_its_arrival() -> None:
 def test_ranks_of_one_host_copy_through_memory() -> None:
     net = network("star:2*2")
     sched = schedule(net, [(0, 1)])
-    assert simulate(net, sched, startup=2e-6).seconds == pytest.approx(2e-6)
+    assert simulate(net, sched, alpha=2e-6).seconds == pytest.approx(2e-6)
     copied = simulate(net, sched, memory_rate=10 * RATE)
     assert copied.seconds == pytest.approx(MS / 10)
     assert sum(copied.channel_bytes) == 0
@@ -190,14 +190,14 @@ def test_ranks_of_one_host_copy_through_memory() -> None:
 )
 @settings(max_examples=80, deadline=None)
 def test_every_byte_crosses_its_route_and_no_schedule_beats_the_bound(
-    form: str, scheduler: str, flow: str, size: int, weighted: bool
+    form: str, algorithm: str, flow: str, size: int, weighted: bool
 ) -> None:
     net = network(form, latency="3us")
     demand = _core.Demand(net.ranks, size)
-    if _core.find_scheduler(scheduler).why_not(net, demand):
+    if _core.find_algorithm(algorithm).why_not(net, demand):
         return
     bounds = _core.lower_bounds(net, demand)
-    result = simulate(net, make(scheduler, net, size), flow, latency_weighted=weighted)
+    result = simulate(net, make(algorithm, net, size), flow, latency_weighted=weighted)
     assert list(result.channel_bytes) == pytest.approx([load * size for load in bounds.load], rel=1e-6)
     assert result.seconds >= bounds.seconds * (1 - 1e-9)
     assert all(result.channel_busy <= result.seconds * (1 + 1e-9))
@@ -213,7 +213,7 @@ def test_more_bytes_take_longer(flow: str, size: int, more: int) -> None:
     assert longer.seconds > shorter.seconds
 
 
-def test_trunks_carry_several_messages_at_host_speed() -> None:
+def test_switch_links_carry_several_messages_at_host_speed() -> None:
     """Four host speeds between two switches: four pairs do not slow each other down."""
     names = ["s", "t", *(f"h{i}" for i in range(8))]
     hosts = [0, 0] + [1] * 8
@@ -265,7 +265,7 @@ def test_unknown_flow_control(flow: str) -> None:
 @pytest.mark.parametrize(
     ("cost", "text"),
     [
-        ({"startup": -1e-6}, "startup"),
+        ({"alpha": -1e-6}, "alpha"),
         ({"token": math.nan}, "token"),
         ({"barrier": math.inf}, "barrier"),
         ({"overhead": 0.0}, "overhead"),

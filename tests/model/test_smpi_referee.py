@@ -52,11 +52,11 @@ def test_the_platform_has_the_ties_of_the_network(ties: list[str], tmp_path: Pat
 
 @needs_simgrid
 @pytest.mark.parametrize("leaders", [1, 2, 3, "bruck"])
-def test_bundles_bring_every_byte(leaders: int | str, tmp_path: Path) -> None:
+def test_aggregates_bring_every_byte(leaders: int | str, tmp_path: Path) -> None:
     """Five hosts with three ranks each; the program checks what it gets."""
     referee = Referee(read_network("chain:3,2*3@1Gbit,1us"), tmp_path)
     copying, meeting = 3e-6, 2e-6
-    assert referee.bundled(leaders, 8, 3, copying, meeting) > 2 * (copying + meeting)
+    assert referee.two_level(leaders, 8, 3, copying, meeting) > 2 * (copying + meeting)
 
 
 def test_names_are_escaped() -> None:
@@ -82,7 +82,7 @@ def test_predictions_agree(form: str, tmp_path: Path) -> None:
     network = read_network(f"{form}@1Gbit,1us")
     referee = Referee(network, tmp_path)
     demand = _core.Demand(network.ranks, 262144)
-    schedule = _core.find_scheduler("tree").make(network, demand)
+    schedule = _core.find_algorithm("tree").make(network, demand)
     parameters = _core.ModelParameters(barrier=referee.barrier(), latency_weighted=True)
     bound = _core.lower_bounds(network, demand).seconds
     for flow, window in (("token", 1), ("window:2", 2), ("free", 1), ("barrier", 1)):

@@ -25,26 +25,26 @@ SOURCES = [
 SMALL = ["star:7", "tree:2x3x2", "tree:3*2", "fat-tree:2x2x2", "torus:4x4"]
 
 
-def rows_of(network: _core.Network, scheduler: str = "") -> _core.Rows:
-    return _core.Rows(network, _core.Demand(network.ranks, 1), scheduler)
+def rows_of(network: _core.Network, algorithm: str = "") -> _core.Rows:
+    return _core.Rows(network, _core.Demand(network.ranks, 1), algorithm)
 
 
 def simulated(
-    network: _core.Network, window: int = 1, scheduler: str = "", **model: Any
+    network: _core.Network, window: int = 1, algorithm: str = "", **model: Any
 ) -> _core.FormSimulation:
-    simulation = _core.FormSimulation(rows_of(network, scheduler), BYTES, window, **model)
+    simulation = _core.FormSimulation(rows_of(network, algorithm), BYTES, window, **model)
     simulation.advance()
     return simulation
 
 
-def check_whole(network: _core.Network, scheduler: str = "") -> None:
+def check_whole(network: _core.Network, algorithm: str = "") -> None:
     """With window 1 times are those of the whole schedule and its waits, for every rank."""
     demand = _core.Demand(network.ranks, int(BYTES))
-    planned = _core.plan_exchange(network, demand, 1, scheduler)
-    for startup, token in ((0.0, 0.0), (3e-5, 2e-6)):
-        parameters = _core.ModelParameters(startup=startup, token=token)
+    planned = _core.plan_exchange(network, demand, 1, algorithm)
+    for alpha, token in ((0.0, 0.0), (3e-5, 2e-6)):
+        parameters = _core.ModelParameters(alpha=alpha, token=token)
         whole = _core.simulate(network, planned.schedule, planned.waits, "token", parameters)
-        streamed = simulated(network, 1, scheduler, startup=startup, token=token)
+        streamed = simulated(network, 1, algorithm, alpha=alpha, token=token)
         assert streamed.seconds() == pytest.approx(whole.seconds, rel=1e-9)
         ends = np.zeros(network.ranks)
         np.maximum.at(ends, [row[1] for row in planned.schedule.rows()], whole.end)
@@ -273,7 +273,7 @@ def test_what_is_refused() -> None:
         {"window": 0},
         {"window": 5000},
         {"latency": -1.0},
-        {"startup": math.nan},
+        {"alpha": math.nan},
         {"token": math.inf},
     ):
         with pytest.raises(_core.InputError, match=r"window|0 or more"):

@@ -10,7 +10,7 @@ import pytest
 
 from hocket import _core
 from hocket.network import Defaults, NetworkDescription, read_known_network, read_network_description
-from hocket.network.islands import islands_of
+from hocket.network.components import components_of
 from hocket.network.known import settle_uplinks
 from peak_memory import growth
 
@@ -62,7 +62,7 @@ def test_the_network_is_that_of_its_nodes_and_links(text: str) -> None:
     asked = read_network_description(text)
     assert len(asked.links) == len(known.network.links)
     assert asked.wiring is None
-    assert [island.nodes for island in islands_of(asked)] == [known.description.nodes]
+    assert [component.nodes for component in components_of(asked)] == [known.description.nodes]
     assert settle_uplinks(asked, Defaults()) == known.uplinks
     assert said_by(asked.build()) == said_by(known.network)
 

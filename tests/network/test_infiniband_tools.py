@@ -106,7 +106,7 @@ def test_ftree_sends_down_one_way_where_hosts_are_missing_too(tmp_path: Path) ->
     network = read(tmp_path, simulated.recorded(fabric, "ftree"))
     demand = _core.Demand(network.ranks, 64)
     assert network.ranks == 60 and _core.Rows(network, demand, "nested-shifts").verify_sample(2000, 1).ok
-    planned = _core.plan_exchange(network, demand, scheduler="nested-shifts")
+    planned = _core.plan_exchange(network, demand, algorithm="nested-shifts")
     assert _core.verify(network, demand, planned.schedule).ok
 
 

@@ -65,14 +65,14 @@ def links(description: NetworkDescription) -> dict[str, float]:
     return {f"{link.a} {link.b}": link.rate * 8 / 1e9 for link in description.links}
 
 
-def two_leaves(trunks: int = 2, lag: str = "1", speed: str = "100GbaseCR4") -> list[tuple[str, str]]:
+def two_leaves(switch_links: int = 2, lag: str = "1", speed: str = "100GbaseCR4") -> list[tuple[str, str]]:
     """Two hosts on each of two switches, which are wired to each other."""
 
     def leaf(me: int) -> tuple[str, str]:
         other = 1 - me
         own = [heard(f"swp{host}", f"n{2 * me + host}", "eth0") for host in range(2)]
         wires = [heard(f"swp{10 + k}", f"leaf{other}", f"swp{10 + k}", forwards=True, speed=speed, lag=lag)
-                 for k in range(trunks)]  # fmt: skip
+                 for k in range(switch_links)]  # fmt: skip
         return record(f"leaf{me}", *own, *wires)
 
     hosts = [
@@ -120,7 +120,7 @@ def test_cables_side_by_side_are_one_wider_link() -> None:
 
 
 def test_what_only_one_end_tells_counts_and_is_said() -> None:
-    files = two_leaves(trunks=1)
+    files = two_leaves(switch_links=1)
     files[5] = record("n3", heard("eth1", "leaf9", "x", forwards=True))
     files[2] = record("n0")
     description = merged(*files, interface="eth0")
@@ -137,9 +137,11 @@ def test_switches_alone_or_hosts_and_one_switch_are_enough() -> None:
 
 
 def test_speeds_that_nobody_tells() -> None:
-    description = merged(*two_leaves(trunks=1, speed=""))
-    trunk = next(link for link in description.links if link.b == "leaf1")
-    assert trunk.rate * 8 == 25e9 and not trunk.rate_given  # asked, measured or assumed like Slurm's
+    description = merged(*two_leaves(switch_links=1, speed=""))
+    switch_link = next(link for link in description.links if link.b == "leaf1")
+    assert (
+        switch_link.rate * 8 == 25e9 and not switch_link.rate_given
+    )  # asked, measured or assumed like Slurm's
     assert not description.notes
     bare = [record("leaf", *(heard(f"p{host}", f"n{host}", "e0", speed="") for host in range(3)))]
     described = merged(*bare, hosts=["n0", "n1", "n2"])

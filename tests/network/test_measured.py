@@ -27,13 +27,13 @@ modest = settings(
 )
 
 
-def trunk(a: str, b: str = "top", width: Any = 7.7, pairs: Any = 8, **more: Any) -> dict[str, Any]:
+def switch_link(a: str, b: str = "top", width: Any = 7.7, pairs: Any = 8, **more: Any) -> dict[str, Any]:
     return {"a": a, "b": b, "pairs": pairs, "rate": 1e9, "width": width, **more}
 
 
-def record(*trunks: dict[str, Any], **more: Any) -> dict[str, Any]:
+def record(*switch_links: dict[str, Any], **more: Any) -> dict[str, Any]:
     what = {"version": 1, "date": "2026-11-23T04:00:00Z", "mpi": "MPICH 4.2", "host_rate": 125e6}
-    return {**what, "trunks": list(trunks), **more}
+    return {**what, "switch_links": list(switch_links), **more}
 
 
 class Cluster:
@@ -65,7 +65,7 @@ def widths(known: KnownNetwork) -> list[float]:
 
 
 def test_what_was_measured_is_taken_and_said(cluster: Cluster) -> None:
-    known = cluster.measured(record(trunk("l0"), trunk("top", "l1", 4.1)))
+    known = cluster.measured(record(switch_link("l0"), switch_link("top", "l1", 4.1)))
     assert known.uplinks.provenance == "measured"
     assert known.uplinks.text.startswith("uplinks: measured on 2026-11-23 in this cluster: ")
     assert "at least" in known.uplinks.text
@@ -75,15 +75,15 @@ def test_what_was_measured_is_taken_and_said(cluster: Cluster) -> None:
 
 
 def test_uplinks_that_no_run_has_crossed_stay_assumed(cluster: Cluster) -> None:
-    known = cluster.measured(record(trunk("l0", width=4)))
+    known = cluster.measured(record(switch_link("l0", width=4)))
     assert known.uplinks.provenance == "assumed"
     assert known.uplinks.text.startswith("uplinks: 1 of 2 assumed")
-    assert known.uplinks.trunks == 1
+    assert known.uplinks.switch_links == 1
     assert widths(known) == [4, 1]
 
 
 def test_options_are_more_than_a_measurement(cluster: Cluster) -> None:
-    cluster.measured(record(trunk("l0"), trunk("l1")))
+    cluster.measured(record(switch_link("l0"), switch_link("l1")))
     known = cluster.read(oversubscription=(4,))
     assert known.uplinks.provenance == "stated"
     assert widths(known) == [2, 2]
@@ -94,7 +94,7 @@ def test_rates_that_nobody_states_are_assumed_until_measured(cluster: Cluster) -
     known = cluster.read()
     assert known.host_rates.text == "host rates: assumed 1 Gbit/s (not stated); say --rate"
     assert cluster.read(rate=125e6).host_rates.text == "host rates: 1 Gbit/s, as stated"
-    known = cluster.measured(record(trunk("l0"), trunk("l1"), host_rate=11.5e9, startup=3e-6))
+    known = cluster.measured(record(switch_link("l0"), switch_link("l1"), host_rate=11.5e9, alpha=3e-6))
     assert known.host_rates.provenance == "measured"
     assert known.host_rates.text == (
         "host rates: measured on 2026-11-23 in this cluster: 92 Gbit/s, 3 us a message"
@@ -106,7 +106,7 @@ def test_rates_that_nobody_states_are_assumed_until_measured(cluster: Cluster) -
 
 @pytest.mark.parametrize(("stated", "counts"), [(99e6, False), (149e6, False), (60e6, True), (300e6, True)])
 def test_a_stated_rate_is_taken_until_contradicted(cluster: Cluster, stated: float, counts: bool) -> None:
-    cluster.measured(record(trunk("l0"), trunk("l1"), host_rate=100e6))
+    cluster.measured(record(switch_link("l0"), switch_link("l1"), host_rate=100e6))
     known = cluster.read(rate=stated)
     assert known.host_rates.provenance == ("measured" if counts else "stated")
     assert known.network.host_rate == pytest.approx(100e6 if counts else stated)
@@ -131,15 +131,15 @@ def test_short_forms_state_no_rates(cluster: Cluster, source: str) -> None:
     assert not read_known_network(source, Defaults(rate=1e9)).host_rates.assumed
 
 
-@pytest.mark.parametrize("wrong", [{"host_rate": 0}, {"host_rate": 1e15}, {"startup": -1}, {"startup": 11}])
+@pytest.mark.parametrize("wrong", [{"host_rate": 0}, {"host_rate": 1e15}, {"alpha": -1}, {"alpha": 11}])
 def test_senseless_rates_are_no_measurement(cluster: Cluster, wrong: dict[str, float]) -> None:
-    known = cluster.measured(record(trunk("l0"), trunk("l1"), **wrong))
+    known = cluster.measured(record(switch_link("l0"), switch_link("l1"), **wrong))
     assert known.host_rates.assumed and known.network.host_rate == 125e6
     assert "remove the file to measure again" in known.warnings[0] and len(known.warnings) == 1
 
 
 def test_what_a_file_states_is_more_than_a_measurement(cluster: Cluster, tmp_path: Path) -> None:
-    cluster.measured(record(trunk("l0"), trunk("l1")))
+    cluster.measured(record(switch_link("l0"), switch_link("l1")))
     stated = tmp_path / "stated.toml"
     stated.write_text(
         '[[switch]]\nname="top"\n'
@@ -183,30 +183,30 @@ def test_a_width_stays_near_what_was_measured(width: float, pairs: int) -> None:
 
 DAMAGED = [
     "", "{", "null", "[]", "7", "[" * 100_000, "\0", '{"version": 1}',
-    record(trunk("l0"), version=2),
-    record(trunk("l0"), version="1"),
-    record(trunk("l0"), date="yesterday"),
-    record(trunk("l0"), date=None),
-    record(trunk("l0"), host_rate=0),
-    record(trunk("l0"), host_rate="fast"),
-    record(trunks={}),
-    record(trunks=[[]]),
-    record(trunk("l0", "nowhere")),
-    record(trunk("l0", "n0")),
-    record(trunk("l0", "l1")),
-    record(trunk("l0"), trunk("top", "l0")),
+    record(switch_link("l0"), version=2),
+    record(switch_link("l0"), version="1"),
+    record(switch_link("l0"), date="yesterday"),
+    record(switch_link("l0"), date=None),
+    record(switch_link("l0"), host_rate=0),
+    record(switch_link("l0"), host_rate="fast"),
+    record(switch_links={}),
+    record(switch_links=[[]]),
+    record(switch_link("l0", "nowhere")),
+    record(switch_link("l0", "n0")),
+    record(switch_link("l0", "l1")),
+    record(switch_link("l0"), switch_link("top", "l0")),
     record({"a": "l0", "b": 3}),
     record({"a": ["l0"], "b": "top"}),
-    record(trunk("l0", width=0)),
-    record(trunk("l0", width=-1)),
-    record(trunk("l0", width=float("nan"))),
-    record(trunk("l0", width=float("inf"))),
-    record(trunk("l0", width=True)),
-    record(trunk("l0", width="8")),
-    record(trunk("l0", width=10**400)),
-    record(trunk("l0", pairs=0)),
-    record(trunk("l0", pairs=2.5)),
-    record(trunk("l0", pairs=10**9)),
+    record(switch_link("l0", width=0)),
+    record(switch_link("l0", width=-1)),
+    record(switch_link("l0", width=float("nan"))),
+    record(switch_link("l0", width=float("inf"))),
+    record(switch_link("l0", width=True)),
+    record(switch_link("l0", width="8")),
+    record(switch_link("l0", width=10**400)),
+    record(switch_link("l0", pairs=0)),
+    record(switch_link("l0", pairs=2.5)),
+    record(switch_link("l0", pairs=10**9)),
 ]  # fmt: skip
 
 
@@ -226,7 +226,7 @@ def test_a_damaged_file_is_left_alone_with_one_warning(cluster: Cluster, what: o
 def test_random_damage(cluster: Cluster, seed: int) -> None:
     """A network comes of it, whatever the bytes are; what is taken is no wider than the pairs."""
     draw = random.Random(seed)
-    data = bytearray(json.dumps(record(trunk("l0"), trunk("l1"))).encode())
+    data = bytearray(json.dumps(record(switch_link("l0"), switch_link("l1"))).encode())
     for _ in range(draw.randint(1, 6)):
         at = draw.randrange(len(data))
         data[at : at + draw.randint(0, 3)] = draw.choice(
@@ -239,7 +239,7 @@ def test_random_damage(cluster: Cluster, seed: int) -> None:
 
 
 def test_a_file_that_others_could_have_written_is_left_alone(cluster: Cluster) -> None:
-    cluster.measured(record(trunk("l0"), trunk("l1")))
+    cluster.measured(record(switch_link("l0"), switch_link("l1")))
     cluster.kept.chmod(0o666)
     known = cluster.read()
     assert known.uplinks.provenance == "assumed"
@@ -265,7 +265,7 @@ def test_the_wiring_names_the_file(cluster: Cluster, tmp_path: Path) -> None:
         return wiring_digest(read_network_description(str(path), Defaults(**says)))
 
     lines = TREE.splitlines(keepends=True)
-    assert cluster.kept.name == f"trunks-{digest(TREE)}.json"
+    assert cluster.kept.name == f"switch_links-{digest(TREE)}.json"
     assert digest("".join(reversed(lines)), rate=1e9, latency=1) == digest(TREE)
     others = [
         TREE.replace("n[0-7]", "n[0-6]"),
@@ -281,7 +281,7 @@ def test_a_plan_made_before_the_measurement_is_refused(cluster: Cluster, tmp_pat
     demand = _core.Demand(16, 1)
     planned = _core.plan_exchange(assumed.network, demand)
     plan = _core.Plan(assumed.network, planned.schedule, planned.waits, demand, "tree", 0, 0.0, 0.0)
-    measured = cluster.measured(record(trunk("l0"), trunk("l1", width=4)))
+    measured = cluster.measured(record(switch_link("l0"), switch_link("l1", width=4)))
     with pytest.raises(PlanError) as refused:
         check_same_network(plan, measured.network, "p.hkt", cluster.source, measured=True)
     assert refused.value.what == (

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hocket.network import NetworkDescription
-from hocket.network.islands import islands_of
+from hocket.network.components import components_of
 
 Describe = Callable[[str], NetworkDescription]
 Refused = Callable[[str], str]
@@ -198,8 +198,8 @@ def test_one_content_is_one_network(describe: Describe, shape: Callable[[Random]
         first, *others = [content(describe(text)) for text in ways]
         for text, other in zip(ways[1:], others, strict=True):
             assert other == first, f"{ways[0]}\n{text}"
-        for island in islands_of(describe(ways[0])):
-            island.build()
+        for component in components_of(describe(ways[0])):
+            component.build()
 
 
 BLOCKS = "BlockName=b1 Nodes=n[1-4]\nBlockName=b2 Nodes=n[5-8]\nBlockName=b3 Nodes=n[9-12]\n"

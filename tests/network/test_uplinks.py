@@ -50,14 +50,14 @@ def test_other_sources_state_their_rates(source: str) -> None:
     known = read_known_network(source)
     assert known.uplinks.provenance == "stated"
     assert all(link.rate_given for link in known.description.links)
-    assert known.uplinks.trunks == len(known.description.uplinks()) > 0
+    assert known.uplinks.switch_links == len(known.description.uplinks()) > 0
 
 
 @pytest.mark.parametrize("source", ["star:8", "torus:4x4", "hypercube:3"])
 def test_no_two_switches_no_uplinks(source: str) -> None:
     known = read_known_network(source, Defaults(oversubscription=(2,)))
     assert known.uplinks.provenance == "none"
-    assert known.uplinks.trunks == 0
+    assert known.uplinks.switch_links == 0
 
 
 def test_the_rate_of_uplinks_is_what_the_option_says() -> None:
@@ -156,7 +156,7 @@ def test_a_host_alone_needs_no_known_uplink(tmp_path: Path, leaves: tuple[int, .
     source.write_text("".join(lines))
     known = read_known_network(str(source))
     assert known.uplinks.provenance == ("assumed" if assumed else "none")
-    assert known.uplinks.trunks == assumed
+    assert known.uplinks.switch_links == assumed
 
 
 @modest

@@ -45,7 +45,7 @@ def test_a_band_goes_along_the_lines_of_its_dimension() -> None:
 
 def test_a_shift_heats_one_direction() -> None:
     network = _core.build_grid("torus", [8], 1e6, 0.0, ties=["++++++++"])
-    schedule = _core.find_scheduler("shift").make(network, _core.Demand(8, 10))
+    schedule = _core.find_algorithm("shift").make(network, _core.Demand(8, 10))
     use = _core.channel_use(network, schedule).T
     up, down = (use[band.channels] for band in bands(network))
     assert (up == [1, 2, 3, 4, 0, 0, 0]).all() and (down == [0, 0, 0, 0, 3, 2, 1]).all()
@@ -91,7 +91,7 @@ def test_channels_that_share_a_line_show_their_mean() -> None:
 def test_without_contention_the_colour_is_the_time_busy(form: str, tmp_path: Path) -> None:
     network = read_network(f"{form}@1Gbit,1us")
     name = "product" if form.startswith("torus") else "tree"
-    schedule = _core.find_scheduler(name).make(network, _core.Demand(network.ranks, 65536))
+    schedule = _core.find_algorithm(name).make(network, _core.Demand(network.ranks, 65536))
     assert _core.channel_use(network, schedule).max() == 1
     simulation = _core.simulate(network, schedule, None, "token")
     text = heat(schedule, network, tmp_path / "a.svg", name=name, simulation=simulation).read_text()
@@ -103,7 +103,7 @@ def test_without_contention_the_colour_is_the_time_busy(form: str, tmp_path: Pat
 
 def test_with_contention_the_colour_is_the_messages(tmp_path: Path) -> None:
     network = read_network("torus:8@1Gbit,1us")
-    schedule = _core.find_scheduler("shift").make(network, _core.Demand(8, 1000))
+    schedule = _core.find_algorithm("shift").make(network, _core.Demand(8, 1000))
     simulation = _core.simulate(network, schedule, None, "free")
     text = heat(schedule, network, tmp_path / "a.svg", title="T", simulation=simulation).read_text()
     assert "<!-- messages -->" in text and "<!-- Messages on each channel: T -->" in text
@@ -114,7 +114,7 @@ def test_with_contention_the_colour_is_the_messages(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["ring", "linear"])
 def test_pictures(form: str, name: str, tmp_path: Path) -> None:
     network = read_network(form)
-    schedule = _core.find_scheduler(name).make(network, _core.Demand(network.ranks, 10))
+    schedule = _core.find_algorithm(name).make(network, _core.Demand(network.ranks, 10))
     path = heat(schedule, network, tmp_path / "a.png", name=name)
     assert path.read_bytes().startswith(b"\x89PNG")
     assert heat(schedule, network, tmp_path / "b.png", name=name).read_bytes() == path.read_bytes()
@@ -122,7 +122,7 @@ def test_pictures(form: str, name: str, tmp_path: Path) -> None:
 
 def panel(form: str) -> Panel:
     network = read_network(form)
-    return Panel(form, _core.find_scheduler("shift").make(network, _core.Demand(network.ranks, 10)), network)
+    return Panel(form, _core.find_algorithm("shift").make(network, _core.Demand(network.ranks, 10)), network)
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])
@@ -144,11 +144,11 @@ def test_panels_need_the_same_channels(tmp_path: Path) -> None:
 
 def test_bad_input_is_one_clear_message(tmp_path: Path) -> None:
     network = read_network("torus:4")
-    schedule = _core.find_scheduler("shift").make(network, _core.Demand(4, 10))
+    schedule = _core.find_algorithm("shift").make(network, _core.Demand(4, 10))
     with pytest.raises(UsageError, match=r"\.svg"):
         heat(schedule, network, tmp_path / "a.doc")
     memory = one_host(3)
-    inside = _core.find_scheduler("ring").make(memory, _core.Demand(3, 10))
+    inside = _core.find_algorithm("ring").make(memory, _core.Demand(3, 10))
     with pytest.raises(UsageError, match="no message crosses a link"):
         heat(inside, memory, tmp_path / "a.png")
     assert not list(tmp_path.iterdir())

@@ -17,15 +17,15 @@ from hocket.pictures.gantt import assign_lanes
 
 
 def simulated(
-    form: str, scheduler: str = "tree", flow: str = "token"
+    form: str, algorithm: str = "tree", flow: str = "token"
 ) -> tuple[_core.Simulation, _core.Schedule, _core.Network]:
     network = read_network(f"{form}@1Gbit,1us")
-    schedule = _core.find_scheduler(scheduler).make(network, _core.Demand(network.ranks, 65536))
+    schedule = _core.find_algorithm(algorithm).make(network, _core.Demand(network.ranks, 65536))
     return _core.simulate(network, schedule, None, flow), schedule, network
 
 
 @pytest.mark.parametrize(
-    ("form", "scheduler", "flow"),
+    ("form", "algorithm", "flow"),
     [
         ("tree:((3),3,(2))", "tree", "token"),
         ("chain:8,8", "linear", "free"),
@@ -37,8 +37,8 @@ def simulated(
     ],
 )
 @pytest.mark.parametrize("suffix", [".svg", ".png"])
-def test_pictures_of_all_kinds(form: str, scheduler: str, flow: str, suffix: str, tmp_path: Path) -> None:
-    simulation, schedule, network = simulated(form, scheduler, flow)
+def test_pictures_of_all_kinds(form: str, algorithm: str, flow: str, suffix: str, tmp_path: Path) -> None:
+    simulation, schedule, network = simulated(form, algorithm, flow)
     magic = {".svg": b"<?xml", ".png": b"\x89PNG"}[suffix]
     for path in (
         gantt(simulation, schedule, network, tmp_path / f"g{suffix}"),
@@ -81,9 +81,9 @@ def test_every_channel_is_in_one_row(form: str, most: int) -> None:
 def test_few_channels_between_switches_keep_a_row_each() -> None:
     simulation, _, network = simulated("chain:8,8,8")
     rows = share_out(network, simulation, 10)
-    assert [row.band.group for row in rows] == [Group.TRUNK] * 3 + [Group.UP] * 3 + [Group.DOWN] * 4
+    assert [row.band.group for row in rows] == [Group.SWITCH_LINK] * 3 + [Group.UP] * 3 + [Group.DOWN] * 4
     rows = share_out(network, simulation, 20)
-    assert [len(row.channels) for row in rows if row.band.group is Group.TRUNK] == [1] * 4
+    assert [len(row.channels) for row in rows if row.band.group is Group.SWITCH_LINK] == [1] * 4
     assert counts(rows) == f"{network.channels} channels in 20 rows"
     shared = next(row for row in rows if row.band.group is Group.UP)
     assert len(shared.channels) == 3 and label(network, shared).endswith(" +2 more")

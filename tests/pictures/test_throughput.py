@@ -31,7 +31,7 @@ def ring(ties: str) -> _core.Network:
 
 def shifted(ties: str, name: str = "shift") -> tuple[throughput.Stage, _core.Schedule]:
     network = ring(ties)
-    schedule = _core.find_scheduler(name).make(network, _core.Demand(8, 75_000))
+    schedule = _core.find_algorithm(name).make(network, _core.Demand(8, 75_000))
     simulation = _core.simulate(network, schedule, None, "barrier")
     return stage("a", simulation, schedule, network), schedule
 
@@ -67,10 +67,10 @@ def test_the_slowest_message_decides_a_phase_and_empty_phases_do_not_count() -> 
     assert found.per_node == 150 / 3 / 10 and found.limit == 50
 
 
-def test_a_message_takes_its_startup_too_and_memory_is_no_route() -> None:
+def test_a_message_takes_its_alpha_too_and_memory_is_no_route() -> None:
     network = _core.build_grid("torus", [4], RATE, 0.0, ranks=2)
-    schedule = _core.find_scheduler("product").make(network, _core.Demand(8, 7500))
-    found = _core.simulate(network, schedule, None, "barrier", _core.ModelParameters(startup=1e-4))
+    schedule = _core.find_algorithm("product").make(network, _core.Demand(8, 7500))
+    found = _core.simulate(network, schedule, None, "barrier", _core.ModelParameters(alpha=1e-4))
     drawn = stage("a", found, schedule, network)
     assert len(drawn.routes) == 8 * 6  # one partner is on the same host
     assert drawn.phases == pytest.approx([7500 / 2e-4] * len(drawn.phases), rel=1e-3)
@@ -96,7 +96,7 @@ def test_bad_input_is_one_clear_message(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="does not belong"):
         stage("a", Timed([0], [1], 1.0), schedule, ring("+" * 8))
     memory = one_host(3)
-    inside = _core.find_scheduler("ring").make(memory, _core.Demand(3, 10))
+    inside = _core.find_algorithm("ring").make(memory, _core.Demand(3, 10))
     nothing = stage("inside", _core.simulate(memory, inside, None, "free"), inside, memory)
     assert not len(nothing.routes) and not len(nothing.phases)
     with pytest.raises(UsageError, match="inside: no message crosses a link"):

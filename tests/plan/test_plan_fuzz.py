@@ -39,7 +39,7 @@ def use(data: bytes) -> None:
         plan = _core.Plan.decode(data)
     except _core.PlanProblem:
         return
-    assert isinstance(plan.header.scheduler, str)
+    assert isinstance(plan.header.algorithm, str)
     try:
         network = plan.build_network()
         certificate = _core.verify(network, plan.header.demand, plan.schedule)

@@ -36,7 +36,7 @@ def check_round_trip(plan: _core.Plan, network: _core.Network) -> None:
     assert waits_by_row(again) == waits_by_row(plan)
     assert (again.waits.window, again.waits.derived) == (plan.waits.window, plan.waits.derived)
     for field in (
-        "scheduler",
+        "algorithm",
         "phases",
         "transfers",
         "window",
@@ -61,7 +61,9 @@ def check_round_trip(plan: _core.Plan, network: _core.Network) -> None:
 @pytest.mark.parametrize("seed", range(25))
 def test_round_trip_of_random_schedules(seed: int) -> None:
     rng = Random(seed)
-    plan = random_tree(rng, rng.randint(1, 20), ranks=few_ranks, trunk=unequal if seed % 2 else lambda _: 1.0)
+    plan = random_tree(
+        rng, rng.randint(1, 20), ranks=few_ranks, switch_link=unequal if seed % 2 else lambda _: 1.0
+    )
     network = plan.build()
     check_round_trip(planned(network, rng.choice([1, 127, 128, 65536, 2**40]), 1 + seed % 3), network)
 
@@ -69,7 +71,7 @@ def test_round_trip_of_random_schedules(seed: int) -> None:
 @pytest.mark.parametrize("name", ["ring", "linear", "pairwise"])
 def test_round_trip_of_baselines(name: str) -> None:
     network = star(8).build()
-    schedule = _core.find_scheduler(name).make(network, _core.Demand(8, 10))
+    schedule = _core.find_algorithm(name).make(network, _core.Demand(8, 10))
     check_round_trip(make_plan(network, schedule, 10), network)
 
 

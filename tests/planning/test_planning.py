@@ -47,7 +47,7 @@ def test_a_matrix_is_delivered() -> None:
         ("broadcast", {}, hocket.UsageError),
         ("all-to-all", {}, hocket.UsageError),
         ("all-to-all", {"bytes": 0}, hocket.UsageError),
-        ("all-to-all", {"bytes": 1, "scheduler": "none"}, hocket.UsageError),
+        ("all-to-all", {"bytes": 1, "algorithm": "none"}, hocket.UsageError),
         ("all-gather", {"contributions": [1]}, hocket.UsageError),
         (np.ones((4, 4)), {"bytes": 1}, hocket.UsageError),
     ],

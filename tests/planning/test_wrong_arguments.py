@@ -46,7 +46,7 @@ def calls(folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
         for key in ("rate", "latency", "ranks_per_host", "forwarding"):
             yield f"Network({key}={say})", lambda v=value, k=key: hocket.Network("star:4", **{k: v})
         for name in ("all-to-all", "all-gather", "broadcast", "all-reduce", "gather"):
-            for key in ("bytes", "contributions", "scheduler", "window", "startup", "seed", "root"):
+            for key in ("bytes", "contributions", "algorithm", "window", "alpha", "seed", "root"):
                 yield f"plan({name}, {key}={say})", lambda v=value, k=key, n=name: planned(n, {k: v})
         yield f"plan({say})", lambda v=value: hocket.plan(net, v)
         yield f"plan(network={say})", lambda v=value: hocket.plan(v, "all-to-all", bytes=1)
@@ -55,7 +55,7 @@ def calls(folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
         yield f"verify({say})", lambda v=value: hocket.verify(v)
         yield f"verify(network={say})", lambda v=value: hocket.verify(plan, v)
         yield f"simulate({say})", lambda v=value: hocket.simulate(v)
-        for key in ("flow", "startup", "token", "barrier", "overhead", "network"):
+        for key in ("flow", "alpha", "token", "barrier", "overhead", "network"):
             yield f"simulate({key}={say})", lambda v=value, k=key: hocket.simulate(plan, **{k: v})
         yield f"host_of({say})", lambda v=value: net.host_of(v)
         yield f"route({say})", lambda v=value: net.route(v, 0)

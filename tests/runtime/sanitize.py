@@ -37,14 +37,14 @@ RUNS = (
     "irregular_forms_check persistent alltoallw neighbor_alltoallv:ring neighbor_allgather:edges",
 )
 SORTS = ("sort_check", "permute_check")
-BUNDLES = {
-    "bundle-1": (
+TWO_LEVEL = {
+    "two-level-1": (
         "reduce_check 5003",
         "allgather_check 1000",
         "alltoallv_check 2000 sizes types place changing",
     ),
-    "bundle-native": ("alltoall_check 20", "neighbor_check 2000 graph edges grid"),
-    "bundle-leaders": ("alltoall_check 20", "alltoallv_check 2000 sizes types place comms changing"),
+    "two-level-native": ("alltoall_check 20", "neighbor_check 2000 graph edges grid"),
+    "two-level-leaders": ("alltoall_check 20", "alltoallv_check 2000 sizes types place comms changing"),
 }
 
 
@@ -60,7 +60,7 @@ class Cluster:
 ONE_RANK_A_HOST = Cluster("chain:2,2", 4)
 JOBS = (
     *((run, ONE_RANK_A_HOST) for run in RUNS),
-    *((run, Cluster("chain:2,1*2", 6, candidate)) for candidate, runs in BUNDLES.items() for run in runs),
+    *((run, Cluster("chain:2,1*2", 6, candidate)) for candidate, runs in TWO_LEVEL.items() for run in runs),
     *((run, Cluster("chain:2,2", 4, shared=shared)) for run in SORTS for shared in (0, 1)),
 )
 

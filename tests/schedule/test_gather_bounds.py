@@ -55,9 +55,9 @@ def parts_of(rng: Random, ranks: int) -> list[int]:
 @pytest.mark.parametrize("seed", range(40))
 def test_random_trees(seed: int) -> None:
     rng = Random(seed)
-    plan = random_tree(rng, rng.randint(2, 6), ranks=few_ranks, trunk=unequal)
+    plan = random_tree(rng, rng.randint(2, 6), ranks=few_ranks, switch_link=unequal)
     while len(plan.names) > 12:
-        plan = random_tree(rng, rng.randint(2, 4), ranks=few_ranks, trunk=unequal)
+        plan = random_tree(rng, rng.randint(2, 4), ranks=few_ranks, switch_link=unequal)
     check(plan, "tree", parts_of(rng, sum(plan.ranks)))
 
 

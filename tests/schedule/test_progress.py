@@ -28,7 +28,7 @@ def dense(ranks: int) -> _core.Demand:
 
 def make(name: str, pattern: str = "irregular") -> object:
     demand = dense(NETWORK.ranks) if pattern == "irregular" else _core.Demand(NETWORK.ranks, 1000, pattern)
-    return _core.find_scheduler(name, pattern).make(NETWORK, demand)
+    return _core.find_algorithm(name, pattern).make(NETWORK, demand)
 
 
 WORK: dict[str, Callable[[], object]] = {
@@ -77,7 +77,7 @@ def test_another_thread_sees_how_far_and_ends_it() -> None:
     """A simulation that would take hours."""
     network = read_network("torus:8x3x8", Defaults())
     demand = dense(network.ranks)
-    schedule = _core.find_scheduler("AC", "irregular").make(network, demand)
+    schedule = _core.find_algorithm("AC", "irregular").make(network, demand)
     progress, ended = _core.Progress(), []
 
     def simulate() -> None:

@@ -75,7 +75,7 @@ class ByTheRule:
 def test_channels_are_filled_as_the_rule_says(exactly: bool, seed: int, hosts: int) -> None:
     """Some messages only, so that the two directions of a link differ."""
     rng = Random(seed)
-    plan = random_tree(rng, hosts, ranks=few_ranks, trunk=unequal)
+    plan = random_tree(rng, hosts, ranks=few_ranks, switch_link=unequal)
     plan.rates = [rate * (0.4 + rng.random()) for rate in plan.rates]
     network = plan.build()
     if network.ranks < 2:

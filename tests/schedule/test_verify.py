@@ -103,7 +103,7 @@ def test_receive_port() -> None:
 
 
 def test_contention_names_channel_and_messages() -> None:
-    """On a chain of two switches, 0->2 and 1->3 meet on the trunk."""
+    """On a chain of two switches, 0->2 and 1->3 meet on the inter-switch link."""
     rows = moved(SERIAL, 1, 3, 1)
     network = chain([2, 2]).build()
     certificate = verify(rows, network)
@@ -113,7 +113,7 @@ def test_contention_names_channel_and_messages() -> None:
     assert certificate.worst_channel_use == 2
 
 
-def test_a_wide_trunk_carries_its_capacity_and_no_more() -> None:
+def test_a_wide_switch_link_carries_its_capacity_and_no_more() -> None:
     plan = chain([3, 3])
     plan.rates[0] *= 2
     crossing = {(0, 3): 0, (1, 4): 0, (2, 5): 0}

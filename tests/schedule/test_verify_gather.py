@@ -75,7 +75,7 @@ def chain_of_pairs() -> _core.Network:
     return plan.build()
 
 
-def test_a_bundle_may_not_hold_what_is_not_there() -> None:
+def test_a_aggregate_may_not_hold_what_is_not_there() -> None:
     rows = replaced(ring(), whole(0, 0, 1, 0), whole(0, 0, 1, 0), whole(0, 0, 1, 2))
     rows = [row for row in rows if row != whole(1, 0, 1, 2)]
     text = only(verify(rows), "sent before it is held")
@@ -213,7 +213,7 @@ def test_pieces_of_one_message_are_one_use_of_a_channel() -> None:
 
 
 def test_waits() -> None:
-    """On a chain the hops of 0->2 and 1->3 share the trunk, one phase after the other."""
+    """On a chain the hops of 0->2 and 1->3 share the inter-switch link, one phase after the other."""
     network = chain([2, 2]).build()
     rows = [whole(0, 0, 2, 0), whole(1, 1, 3, 1)]
     schedule = _core.Schedule.from_rows(4, BYTES, rows)
@@ -234,7 +234,7 @@ def test_all_sends_of_an_earlier_phase_are_over_before_the_next() -> None:
     """All-port: a rank that sends over two links in every phase needs no token for its own channels."""
     network = _core.build_grid("torus", [5], 1e9, 0.0)
     demand = _core.Demand(5, BYTES, "all-gather")
-    schedule = _core.find_scheduler("rails", "all-gather").make(network, demand)
+    schedule = _core.find_algorithm("rails", "all-gather").make(network, demand)
     waits = _core.derive_waits(network, schedule)
     assert len(waits) == 0
     certificate = _core.verify(network, demand, schedule, _core.PortModel.all_port)

@@ -129,7 +129,7 @@ def check_sufficient(
 
 def make(network: _core.Network, name: str | None = None) -> _core.Schedule:
     demand = _core.Demand(network.ranks, 1)
-    return _core.plan_exchange(network, demand, scheduler=name or "").schedule
+    return _core.plan_exchange(network, demand, algorithm=name or "").schedule
 
 
 @settings(max_examples=100)
@@ -142,8 +142,8 @@ def test_every_two_transfers_that_share_a_channel_are_ordered(
 
 
 @settings(max_examples=60)
-@given(tree_plans(3, 9, trunk=unequal), st.sampled_from([1, 2, 3]))
-def test_trunks_of_any_width(plan: NetworkPlan, window: int) -> None:
+@given(tree_plans(3, 9, switch_link=unequal), st.sampled_from([1, 2, 3]))
+def test_switch_links_of_any_width(plan: NetworkPlan, window: int) -> None:
     network = plan.build()
     if network.equal_rates:
         check_sufficient(network, make(network, "packing"), window)
@@ -162,7 +162,7 @@ def test_trunks_of_any_width(plan: NetworkPlan, window: int) -> None:
 
 
 def wide(rng: Random) -> float:
-    """Trunks of 2.5 to 40 Gbit/s for hosts of 10."""
+    """Inter-switch links of 2.5 to 40 Gbit/s for hosts of 10."""
     return rng.choice([0.25, 0.5, 1.0, 2.0, 4.0])
 
 
@@ -186,7 +186,7 @@ def fullest(network: _core.Network, rows: list[Row], waits: Lists, window: int, 
 
 
 @settings(max_examples=60)
-@given(tree_plans(3, 10, trunk=wide), st.sampled_from([1, 2, 3]), st.randoms(use_true_random=False))
+@given(tree_plans(3, 10, switch_link=wide), st.sampled_from([1, 2, 3]), st.randoms(use_true_random=False))
 def test_a_wide_channel_never_carries_more_than_its_window(
     plan: NetworkPlan, window: int, shuffle: Random
 ) -> None:
@@ -206,7 +206,7 @@ def test_a_wide_channel_never_carries_more_than_its_window(
 
 
 @settings(max_examples=60)
-@given(tree_plans(3, 7, trunk=unequal), st.sampled_from([1, 2]), st.integers(0, 2**32 - 1))
+@given(tree_plans(3, 7, switch_link=unequal), st.sampled_from([1, 2]), st.integers(0, 2**32 - 1))
 def test_a_wait_that_keeps_shares_apart_is_missed(plan: NetworkPlan, window: int, seed: int) -> None:
     """Messages that the verifier accepts without a wait never overfill a channel, however long transfers
     take."""
@@ -226,9 +226,9 @@ def test_a_wait_that_keeps_shares_apart_is_missed(plan: NetworkPlan, window: int
 
 
 @settings(max_examples=60)
-@given(tree_plans(4, 20, trunk=wide), st.sampled_from([1, 2, 3]))
+@given(tree_plans(4, 20, switch_link=wide), st.sampled_from([1, 2, 3]))
 def test_what_is_verified_before_it_is_written_is_verified_when_read(plan: NetworkPlan, window: int) -> None:
-    """A plan file lists a phase by sender, schedulers list it as they made it."""
+    """A plan file lists a phase by sender, algorithms list it as they made it."""
     network = plan.build()
     exchange = plan_collective("all-to-all", network, 65536, "packing", window)
     assert exchange.certificate.ok

@@ -14,7 +14,7 @@ PROGRAM = """
 #include "core/network/network.hpp"
 int main() {
   using namespace hocket;
-  const Scheduler& found = find_scheduler("rotation");
+  const Algorithm& found = find_algorithm("rotation");
   NetworkSpec star{.names = {"a", "b", "c", "switch"}, .ranks = {1, 1, 1, 0},
                    .links = {{0, 3, 1e9, 0}, {1, 3, 1e9, 0}, {2, 3, 1e9, 0}}};
   const Network network(star);
@@ -70,5 +70,5 @@ def test_algorithms_are_told_apart_in_their_files_alone() -> None:
 
 def algorithm_files() -> list[Path]:
     return [
-        path for path in (ROOT / "core/algorithms").rglob("*.cpp") if "const Scheduler " in path.read_text()
+        path for path in (ROOT / "core/algorithms").rglob("*.cpp") if "const Algorithm " in path.read_text()
     ]

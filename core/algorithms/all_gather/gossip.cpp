@@ -1,5 +1,5 @@
 /// All-gather on rings, tori, meshes and hypercubes by the gossip algorithms: the fastest one for the
-/// ratio of startup to transfer time, as a schedule of the network.
+/// ratio of per-message cost to transfer time, as a schedule of the network.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -32,14 +32,14 @@ std::optional<gossip::Grid> grid_of(const Network& network) {
   }
 }
 
-double startup_ratio(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
+double alpha_ratio(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
   double bytes = static_cast<double>(demand.bytes);
   if (!demand.contributions.empty())
     bytes = std::accumulate(demand.contributions.begin(), demand.contributions.end(), 0.0) / demand.ranks;
   const double latency = network.channels() > 0 ? network.latency(0) : 0;
-  // Never 0: among equally fast ones the algorithm with fewer startups.
+  // Never 0: among equally fast ones the algorithm with fewer per-message costs.
   constexpr double least = 1e-6;
-  return std::max(least, (costs.startup + latency) * network.host_rate() / std::max(bytes, 1.0));
+  return std::max(least, (costs.alpha + latency) * network.host_rate() / std::max(bytes, 1.0));
 }
 
 namespace algorithms {
@@ -145,10 +145,10 @@ static std::string_view gossip_why_not(const Network& network, const Demand& dem
   return {};
 }
 
-static Schedule make_gossip(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
+static Schedule make_gossip(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
   if (demand.ranks < 2) return {demand.ranks, demand.bytes};
   const gossip::Grid grid = grid_of(network).value();
-  const double r = startup_ratio(network, demand, costs);
+  const double r = alpha_ratio(network, demand, costs);
   const gossip::GossipPlan best = gossip::best_gossip(grid, r);
   // Some plans for shared links share none, and are best on tori of unequal sides.
   if (stride.why_not(network, demand).empty()) {
@@ -168,11 +168,11 @@ static std::string_view stride_why_not(const Network& network, const Demand& dem
   return {};
 }
 
-static Schedule make_stride(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
+static Schedule make_stride(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
   if (demand.ranks < 2) return {demand.ranks, demand.bytes};
   const gossip::Grid grid = grid_of(network).value();
   return to_schedule(demand, grid,
-                     gossip::build_stride(gossip::search_stride(grid.sides, startup_ratio(network, demand, costs))));
+                     gossip::build_stride(gossip::search_stride(grid.sides, alpha_ratio(network, demand, costs))));
 }
 
 static bool gossip_is_far(const Network& network, const Demand& demand, const Bounds& bounds) {
@@ -180,10 +180,10 @@ static bool gossip_is_far(const Network& network, const Demand& demand, const Bo
          lockstep_seconds(network, make_gossip(network, demand, {})) > limits::near_enough * bounds.seconds;
 }
 
-constinit const Scheduler gossip{
+constinit const Algorithm gossip{
     .pattern = Pattern::all_gather,
     .name = "gossip",
-    .summary = "the fastest gossip algorithm for this ratio of startup to transfer time",
+    .summary = "the fastest gossip algorithm for this ratio of per-message cost to transfer time",
     .source = "Juurlink, Sibeyn and Rao",
     .contention_free = true,
     .ports = PortModel::all_port,
@@ -193,10 +193,10 @@ constinit const Scheduler gossip{
     .is_far = gossip_is_far,
 };
 
-constinit const Scheduler stride{
+constinit const Algorithm stride{
     .pattern = Pattern::all_gather,
     .name = "stride",
-    .summary = "everyone sends far first; few startups, links are shared",
+    .summary = "everyone sends far first; few per-message costs, links are shared",
     .source = "own; shared model",
     .contention_free = false,
     .ports = PortModel::all_port,

@@ -107,7 +107,7 @@ static std::string_view rails_why_not(const Network& network, const Demand& dema
   return demand.messages() <= most_sends ? "" : "too many sends for one schedule";
 }
 
-static Schedule make_rails(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
+static Schedule make_rails(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
   StreamLoad load;
   Streams streams = host_rails(network, demand, load);
   const auto rails = static_cast<std::uint32_t>(streams.place.size());
@@ -116,7 +116,7 @@ static Schedule make_rails(const Network& network, const Demand& demand, const S
   return schedule_streams(network, demand, streams, PortModel::all_port, costs);
 }
 
-constinit const Scheduler rails{
+constinit const Algorithm rails{
     .pattern = Pattern::all_gather,
     .name = "rails",
     .summary = "several rings of hosts at once, each with a part of every contribution",

@@ -47,12 +47,12 @@ class RingRows {
   std::vector<TurnWait> by_waiting_, by_releasing_;  ///< sorted
 };
 
-/// The schedule of `scheduler`, by row. With more than limits::most_messages_compared messages it is the one that
+/// The schedule of `algorithm`, by row. With more than limits::most_messages_compared messages it is the one that
 /// plan_exchange() would choose. Without rows `why_not` says why. Time and memory are linear in the nodes of the
 /// network.
 struct FoundRing {
   std::optional<RingRows> rows;
-  std::string_view scheduler;
+  std::string_view algorithm;
   std::string_view why_not;
 };
 

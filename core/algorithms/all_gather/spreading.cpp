@@ -240,9 +240,9 @@ struct Volume {
 
 /// The largest contributions make the time: they flow in a pipeline. The smaller their parts, the sooner every channel
 /// is busy, and the more messages there are. Parts are halved until the time is within 2 % of the bound or rises.
-Schedule spread_unequal(const Network& network, const Demand& demand, const Volume& bytes, double startup) {
+Schedule spread_unequal(const Network& network, const Demand& demand, const Volume& bytes, double alpha) {
   const double n = demand.ranks, channels = parts_of(network);
-  const double enough = 1.02 * (lower_bounds(network, demand).seconds + startup);
+  const double enough = 1.02 * (lower_bounds(network, demand).seconds + alpha);
   const double finest = std::max({1.0, bytes.all / (8 * n * channels), n * bytes.all / most_part_sends});
   Schedule best{demand.ranks, demand.bytes};
   double least = std::numeric_limits<double>::infinity();
@@ -254,7 +254,7 @@ Schedule spread_unequal(const Network& network, const Demand& demand, const Volu
     const std::uint32_t tries = n * static_cast<double>(parts.size()) <= most_part_sends / 16 ? 6 : 1;
     for (std::uint32_t seed = 1; seed <= tries && least > enough; ++seed) {
       Schedule schedule = Spreading(network, demand, parts, seed).run();
-      const double seconds = lockstep_seconds(network, schedule, startup);
+      const double seconds = lockstep_seconds(network, schedule, alpha);
       fastest = std::min(fastest, seconds);
       if (seconds >= least) continue;
       least = seconds;
@@ -272,8 +272,8 @@ static std::string_view spreading_why_not(const Network& network, const Demand& 
   return demand.ranks <= most_ranks ? "" : "more than 256 ranks: it would take long";
 }
 
-static Schedule make_spreading(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
-  if (const Volume bytes(demand); bytes.unequal) return spread_unequal(network, demand, bytes, costs.startup);
+static Schedule make_spreading(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
+  if (const Volume bytes(demand); bytes.unequal) return spread_unequal(network, demand, bytes, costs.alpha);
   const std::uint32_t tries = demand.ranks <= 64 ? 4 : 1;
   const std::vector<Chunk> parts = split_contributions(demand, parts_of(network), network.host_rate(), costs);
   Schedule best = Spreading(network, demand, parts, 1).run();
@@ -294,7 +294,7 @@ static bool spreading_is_far(const Network& network, const Demand& demand, const
   return lockstep_seconds(network, make_spreading(network, demand, {})) >= load.seconds;
 }
 
-constinit const Scheduler spreading{
+constinit const Algorithm spreading{
     .pattern = Pattern::all_gather,
     .name = "spreading",
     .summary = "phase by phase, every channel used where it brings news",

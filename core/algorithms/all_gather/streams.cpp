@@ -55,8 +55,8 @@ struct End {  ///< a send is over
 
 class ListScheduler {
  public:
-  ListScheduler(const Network& network, const Demand& demand, const Streams& streams, PortModel ports, double startup)
-      : network_(network), demand_(demand), streams_(streams), startup_(startup) {
+  ListScheduler(const Network& network, const Demand& demand, const Streams& streams, PortModel ports, double alpha)
+      : network_(network), demand_(demand), streams_(streams), alpha_(alpha) {
     prepare_edges(ports == PortModel::one_port);
     prepare_queues();
     find_rivals();
@@ -224,7 +224,7 @@ class ListScheduler {
     }
     left_[edge] -= transfer;
     busy_[edge] = 1;
-    ends_.push_back({now_ + startup_ + transfer, static_cast<std::uint32_t>(sends_.size())});
+    ends_.push_back({now_ + alpha_ + transfer, static_cast<std::uint32_t>(sends_.size())});
     std::push_heap(ends_.begin(), ends_.end());
     sends_.push_back({edge, next.chunk, phase});
     phases_ = std::max<std::uint64_t>(phases_, phase + 1);
@@ -259,7 +259,7 @@ class ListScheduler {
   const Network& network_;
   const Demand& demand_;
   const Streams& streams_;
-  double startup_;  ///< seconds per send
+  double alpha_;  ///< seconds per send
   Steps steps_{"scheduling sends", streams_.chunks.size() * (std::uint64_t{demand_.ranks} - 1)};
   std::vector<double> rate_, left_;  ///< per edge: bytes/s; seconds of work still to come
   std::vector<std::uint32_t> used_begin_{0}, used_;
@@ -302,7 +302,7 @@ void add_ring(Streams& streams, std::span<const Rank> order, std::span<const Pla
 }
 
 std::vector<Chunk> split_contributions(const Demand& demand, std::uint32_t rails, double rate,
-                                       const SchedulerOptions& costs, std::uint32_t finer) {
+                                       const AlgorithmOptions& costs, std::uint32_t finer) {
   double all = 0, largest = 0;
   for (Rank rank = 0; rank < demand.ranks; ++rank) {
     const auto bytes = static_cast<double>(demand.contribution(rank));
@@ -310,15 +310,15 @@ std::vector<Chunk> split_contributions(const Demand& demand, std::uint32_t rails
     largest = std::max(largest, bytes);
   }
   const double n = demand.ranks;
-  // A ring of n is filled after n chunks: of 32 n they cost 1/32 more than the bound. With startup α,
+  // A ring of n is filled after n chunks: of 32 n they cost 1/32 more than the bound. With per-message cost α,
   // (all / c + n)·(α + c / rate) is least at c = √(all·α·rate / n).
   double chunk = largest / rails + 1;
   if (largest > 1.1 * all / n) {
-    const double pipelined = std::max({all / (32 * n), std::sqrt(all * costs.startup * rate / n), smallest_chunk});
+    const double pipelined = std::max({all / (32 * n), std::sqrt(all * costs.alpha * rate / n), smallest_chunk});
     const double affordable = n * all / std::max(1.0, static_cast<double>(most_chunk_sends) - n * n * rails);
     chunk = std::min(chunk, std::max(pipelined, affordable) / rails);
   }
-  if (finer > 1) chunk = std::min(chunk, std::max({largest / (rails * finer), smallest_chunk, costs.startup * rate}));
+  if (finer > 1) chunk = std::min(chunk, std::max({largest / (rails * finer), smallest_chunk, costs.alpha * rate}));
   return cut_contributions(demand, rails, chunk);
 }
 
@@ -379,10 +379,10 @@ StreamLoad stream_load(const Network& network, const Demand& demand, const Strea
 }
 
 Schedule schedule_streams(const Network& network, const Demand& demand, const Streams& streams, PortModel ports,
-                          const SchedulerOptions& costs, double* seconds) {
-  ListScheduler scheduler(network, demand, streams, ports, costs.startup);
-  Schedule schedule = scheduler.run();
-  if (seconds != nullptr) *seconds = scheduler.seconds();
+                          const AlgorithmOptions& costs, double* seconds) {
+  ListScheduler algorithm(network, demand, streams, ports, costs.alpha);
+  Schedule schedule = algorithm.run();
+  if (seconds != nullptr) *seconds = algorithm.seconds();
   return schedule;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 /// All-gather as streams: chunks that travel along fixed edges between ranks (rings, and rings within
-/// rings), and the list scheduler that gives every send its phase.
+/// rings), and the list algorithm that gives every send its phase.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -52,10 +52,10 @@ void add_ring(Streams& streams, std::span<const Rank> order, std::span<const Pla
 
 /// Splits every contribution over `rails` rails in equal parts; and where contributions differ, into
 /// chunks, so that a large one flows through the rings in a pipeline instead of hop by hop. `rate`:
-/// bytes/s, for the startup that a chunk must be worth. `finer`: parts to make of each besides, if it
+/// bytes/s, for the per-message cost that a chunk must be worth. `finer`: parts to make of each besides, if it
 /// is large enough.
 [[nodiscard]] std::vector<Chunk> split_contributions(const Demand& demand, std::uint32_t rails, double rate,
-                                                     const SchedulerOptions& costs, std::uint32_t finer = 1);
+                                                     const AlgorithmOptions& costs, std::uint32_t finer = 1);
 
 /// Splits every contribution over `rails` rails, and the part of each rail into even chunks of at most `longest` bytes
 /// (1 or more).
@@ -75,14 +75,14 @@ struct StreamLoad {
 /// than the fastest host's.
 [[nodiscard]] std::vector<Rank> one_ring(const Network& network, const Demand& demand);
 
-/// The rails of the scheduler "rails", and their load.
+/// The rails of the algorithm "rails", and their load.
 [[nodiscard]] Streams host_rails(const Network& network, const Demand& demand, StreamLoad& load);
 
 /// List scheduling in the order of time: a chunk goes over an edge when it has arrived and ports and
 /// channels have room, over the edge with the most loaded channel first. Its phase is the first one
-/// after all it follows. A send takes its startup and its bytes on the slowest channel. Deterministic; near-linear in
-/// sends × route length. `seconds`: when the last send is over.
+/// after all it follows. A send takes its per-message cost and its bytes on the slowest channel. Deterministic;
+/// near-linear in sends × route length. `seconds`: when the last send is over.
 [[nodiscard]] Schedule schedule_streams(const Network& network, const Demand& demand, const Streams& streams,
-                                        PortModel ports, const SchedulerOptions& costs, double* seconds = nullptr);
+                                        PortModel ports, const AlgorithmOptions& costs, double* seconds = nullptr);
 
 }  // namespace hocket::algorithms

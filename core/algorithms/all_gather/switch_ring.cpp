@@ -149,7 +149,7 @@ class Hung {
   void group_branches() {
     for (Node node = 0; node < network_->nodes(); ++node) {
       std::vector<Node> branches = std::move(children_[node]);
-      const auto speed = [&](Node to) {  // hosts apart; trunks faster than a host are all fast enough
+      const auto speed = [&](Node to) {  // hosts apart; inter-switch links faster than a host are all fast enough
         return network_->is_host(to) ? 2 * network_->host_rate() : std::min(rate_[to], network_->host_rate());
       };
       std::stable_sort(branches.begin(), branches.end(), [&](Node x, Node y) { return speed(x) < speed(y); });
@@ -262,7 +262,7 @@ static std::string_view switch_ring_why_not(const Network& network, const Demand
   return network.tree() != nullptr ? "" : "it needs a tree of switches";
 }
 
-static Schedule make_switch_ring(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
+static Schedule make_switch_ring(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
   const double bound = lower_bounds(network, demand).seconds;
   std::optional<Schedule> best;
   double best_seconds = 0;
@@ -288,7 +288,7 @@ static Schedule make_switch_ring(const Network& network, const Demand& demand, c
   return std::move(*best);
 }
 
-constinit const Scheduler switch_ring{
+constinit const Algorithm switch_ring{
     .pattern = Pattern::all_gather,
     .name = "switch-ring",
     .summary = "rings that follow the switches, closed behind slow links",

@@ -14,7 +14,7 @@ static std::string_view dragonfly_why_not(const Network& network, const Demand& 
   return reason.empty() ? DragonflyPhases::why_not(network) : reason;
 }
 
-static Schedule make_dragonfly(const Network& network, const Demand& demand, const SchedulerOptions&) {
+static Schedule make_dragonfly(const Network& network, const Demand& demand, const AlgorithmOptions&) {
   return written_out(DragonflyPhases(network), demand);
 }
 
@@ -32,7 +32,7 @@ static FoundForm dragonfly_form(const Network& network, const Demand& demand, bo
   return {std::move(form)};
 }
 
-constinit const Scheduler dragonfly{
+constinit const Algorithm dragonfly{
     .pattern = Pattern::all_to_all,
     .name = "dragonfly",
     .summary = "all groups of a full dragonfly at once, by matchings of the routers' distances",

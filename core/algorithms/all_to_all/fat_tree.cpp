@@ -12,7 +12,7 @@ static std::string_view fat_tree_why_not(const Network& network, const Demand& d
   return reason.empty() ? FatTreeShifts::why_not(network) : reason;
 }
 
-static Schedule make_fat_tree(const Network& network, const Demand& demand, const SchedulerOptions&) {
+static Schedule make_fat_tree(const Network& network, const Demand& demand, const AlgorithmOptions&) {
   return written_out(FatTreeShifts(network), demand);
 }
 
@@ -22,7 +22,7 @@ static FoundForm fat_tree_form(const Network& network, const Demand&, bool) {
   return {std::make_unique<rows::FatTreeForm>(network)};
 }
 
-constinit const Scheduler fat_tree{
+constinit const Algorithm fat_tree{
     .pattern = Pattern::all_to_all,
     .name = "fat-tree",
     .summary = "shifts along the hosts of a full fat tree, by its D-mod-k routes",

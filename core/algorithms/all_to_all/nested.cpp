@@ -14,7 +14,7 @@ static std::string_view nested_shifts_why_not(const Network& network, const Dema
   return reason.empty() ? NestedShifts::why_not(network) : reason;
 }
 
-static Schedule make_nested_shifts(const Network& network, const Demand& demand, const SchedulerOptions&) {
+static Schedule make_nested_shifts(const Network& network, const Demand& demand, const AlgorithmOptions&) {
   return written_out(*NestedShifts::make(network), demand);
 }
 
@@ -32,7 +32,7 @@ static FoundForm nested_form(const Network& network, const Demand& demand, bool 
   return {std::make_unique<rows::NestedForm>(network, std::move(shifts))};
 }
 
-constinit const Scheduler nested_shifts{
+constinit const Algorithm nested_shifts{
     .pattern = Pattern::all_to_all,
     .name = "nested-shifts",
     .summary = "shifts of hosts, leaves and pods of a fat tree, one within the other; of parts, and oversubscribed",

@@ -123,7 +123,7 @@ void Timetable::set_room(std::uint32_t resource, std::uint32_t phase) {
 }
 
 void Timetable::put(std::uint32_t message, std::uint32_t phase, std::vector<std::uint32_t>& displaced) {
-  // Whoever leaves a port often leaves a trunk too, which then has room.
+  // Whoever leaves a port often leaves an inter-switch link too, which then has room.
   for (const bool wide : {false, true})
     for (const std::uint32_t resource : needs(message)) {
       if ((resources_.capacity(resource) > 1) != wide) continue;

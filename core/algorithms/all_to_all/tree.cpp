@@ -11,7 +11,7 @@ static std::string_view tree_why_not(const Network& network, const Demand& deman
   return common_why_not(network, demand);
 }
 
-static Schedule make_tree(const Network& network, const Demand& demand, const SchedulerOptions&) {
+static Schedule make_tree(const Network& network, const Demand& demand, const AlgorithmOptions&) {
   const TreePhases phases(network);
   std::vector<std::uint32_t> phase_of;
   std::vector<Hop> hops;
@@ -39,7 +39,7 @@ static FoundForm tree_form(const Network& network, const Demand& demand, bool) {
   return {nullptr, {}, "the tree schedule does not meet the bound"};
 }
 
-constinit const Scheduler tree{
+constinit const Algorithm tree{
     .pattern = Pattern::all_to_all,
     .name = "tree",
     .summary = "optimal phases on any tree of switches with equal links",

@@ -43,7 +43,7 @@ std::uint64_t inverse_modulo(std::uint64_t value, std::uint64_t modulus) {
 
 TreePhases::TreePhases(const Network& network) {
   const Tree* tree = network.tree();
-  if (tree == nullptr) throw InputError("the tree scheduler needs a tree of switches");
+  if (tree == nullptr) throw InputError("the tree algorithm needs a tree of switches");
   std::vector<std::uint64_t> below(network.nodes(), 0);
   for (const Node host : network.hosts()) below[host] = network.spec().ranks[host];
   for (std::size_t i = tree->order.size(); i-- > 1;) below[tree->parent[tree->order[i]]] += below[tree->order[i]];

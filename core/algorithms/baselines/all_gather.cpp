@@ -9,9 +9,9 @@ namespace hocket::algorithms {
 namespace {
 
 /// Builds phases of messages that carry whole contributions.
-class Bundles {
+class Aggregates {
  public:
-  explicit Bundles(const Demand& demand) : demand_(demand) {}
+  explicit Aggregates(const Demand& demand) : demand_(demand) {}
 
   void add(Rank origin) {
     if (const std::uint64_t bytes = demand_.contribution(origin); bytes > 0)
@@ -42,17 +42,17 @@ class Bundles {
 }  // namespace
 
 /// The ring in the order of ranks (MPICH, Open MPI; long messages).
-static Schedule make_neighbor_ring(const Network&, const Demand& demand, const SchedulerOptions&) {
-  Bundles bundles(demand);
+static Schedule make_neighbor_ring(const Network&, const Demand& demand, const AlgorithmOptions&) {
+  Aggregates aggregates(demand);
   const Rank n = demand.ranks;
   for (Rank phase = 0; phase + 1 < n; ++phase) {
     for (Rank src = 0; src < n; ++src) {
-      bundles.add((src + n - phase) % n);
-      bundles.end_message({src, (src + 1) % n});
+      aggregates.add((src + n - phase) % n);
+      aggregates.end_message({src, (src + 1) % n});
     }
-    bundles.end_phase();
+    aggregates.end_phase();
   }
-  return bundles.finish();
+  return aggregates.finish();
 }
 
 static std::string_view recursive_doubling_why_not(const Network& network, const Demand& demand) {
@@ -61,30 +61,30 @@ static std::string_view recursive_doubling_why_not(const Network& network, const
 }
 
 /// At step j rank i exchanges all it has with i XOR 2^j, near ones first (MPICH, short messages).
-static Schedule make_recursive_doubling(const Network&, const Demand& demand, const SchedulerOptions&) {
-  Bundles bundles(demand);
+static Schedule make_recursive_doubling(const Network&, const Demand& demand, const AlgorithmOptions&) {
+  Aggregates aggregates(demand);
   for (Rank distance = 1; distance < demand.ranks; distance *= 2) {
     for (Rank src = 0; src < demand.ranks; ++src) {
-      for (Rank i = 0; i < distance; ++i) bundles.add(src / distance * distance + i);
-      bundles.end_message({src, src ^ distance});
+      for (Rank i = 0; i < distance; ++i) aggregates.add(src / distance * distance + i);
+      aggregates.end_message({src, src ^ distance});
     }
-    bundles.end_phase();
+    aggregates.end_phase();
   }
-  return bundles.finish();
+  return aggregates.finish();
 }
 
 /// At step j rank i sends all it has to i − 2^j; the last step completes any number of ranks (Bruck).
-static Schedule make_bruck(const Network&, const Demand& demand, const SchedulerOptions&) {
-  Bundles bundles(demand);
+static Schedule make_bruck(const Network&, const Demand& demand, const AlgorithmOptions&) {
+  Aggregates aggregates(demand);
   const Rank n = demand.ranks;
   for (Rank distance = 1; distance < n; distance *= 2) {
     for (Rank src = 0; src < n; ++src) {
-      for (Rank i = 0; i < std::min(distance, n - distance); ++i) bundles.add((src + i) % n);
-      bundles.end_message({src, (src + n - distance) % n});
+      for (Rank i = 0; i < std::min(distance, n - distance); ++i) aggregates.add((src + i) % n);
+      aggregates.end_message({src, (src + n - distance) % n});
     }
-    bundles.end_phase();
+    aggregates.end_phase();
   }
-  return bundles.finish();
+  return aggregates.finish();
 }
 
 static std::string_view neighbor_exchange_why_not(const Network& network, const Demand& demand) {
@@ -93,34 +93,34 @@ static std::string_view neighbor_exchange_why_not(const Network& network, const 
 }
 
 /// Pairs exchange with the neighbour on either side in turn, two contributions at a time (Open MPI).
-static Schedule make_neighbor_exchange(const Network&, const Demand& demand, const SchedulerOptions&) {
-  Bundles bundles(demand);
+static Schedule make_neighbor_exchange(const Network&, const Demand& demand, const AlgorithmOptions&) {
+  Aggregates aggregates(demand);
   const Rank n = demand.ranks;
   // Pair p is ranks 2p and 2p + 1. In step s, an even rank holds from its last partner the pair
   // `newest`, and hands it to the other side.
   std::vector<Rank> newest(n), next(n);
   for (Rank src = 0; src < n; ++src) {
-    bundles.add(src);
-    bundles.end_message({src, src ^ 1});
+    aggregates.add(src);
+    aggregates.end_message({src, src ^ 1});
     newest[src] = src / 2;
   }
-  bundles.end_phase();
+  aggregates.end_phase();
   for (Rank step = 1; step < n / 2; ++step) {
     for (Rank src = 0; src < n; ++src) {
       const bool up = (src % 2 == 0) == (step % 2 == 0);  // odd ranks turn to the right in odd steps
       const Rank dst = up ? (src + 1) % n : (src + n - 1) % n;
-      bundles.add(2 * newest[src]);
-      bundles.add(2 * newest[src] + 1);
-      bundles.end_message({src, dst});
+      aggregates.add(2 * newest[src]);
+      aggregates.add(2 * newest[src] + 1);
+      aggregates.end_message({src, dst});
       next[dst] = newest[src];
     }
     newest = next;
-    bundles.end_phase();
+    aggregates.end_phase();
   }
-  return bundles.finish();
+  return aggregates.finish();
 }
 
-constinit const Scheduler neighbor_ring{
+constinit const Algorithm neighbor_ring{
     .pattern = Pattern::all_gather,
     .name = "neighbor-ring",
     .summary = "a ring in the order of ranks",
@@ -131,7 +131,7 @@ constinit const Scheduler neighbor_ring{
     .make = make_neighbor_ring,
 };
 
-constinit const Scheduler recursive_doubling{
+constinit const Algorithm recursive_doubling{
     .pattern = Pattern::all_gather,
     .name = "recursive-doubling",
     .summary = "at step j rank i exchanges all it has with i XOR 2^j",
@@ -142,7 +142,7 @@ constinit const Scheduler recursive_doubling{
     .make = make_recursive_doubling,
 };
 
-constinit const Scheduler bruck{
+constinit const Algorithm bruck{
     .pattern = Pattern::all_gather,
     .name = "bruck",
     .summary = "at step j rank i sends all it has to i - 2^j",
@@ -153,7 +153,7 @@ constinit const Scheduler bruck{
     .make = make_bruck,
 };
 
-constinit const Scheduler neighbor_exchange{
+constinit const Algorithm neighbor_exchange{
     .pattern = Pattern::all_gather,
     .name = "neighbor-exchange",
     .summary = "pairs exchange with either neighbour in turn",

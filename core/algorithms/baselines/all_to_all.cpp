@@ -24,7 +24,7 @@ Schedule by_partner(const Demand& demand, std::uint64_t phases, Partner partner)
 }  // namespace
 
 /// LAM/MPI: everybody posts all sends in the order 0, 1, 2, … (Faraj and Yuan, section 6).
-static Schedule make_linear(const Network&, const Demand& demand, const SchedulerOptions&) {
+static Schedule make_linear(const Network&, const Demand& demand, const AlgorithmOptions&) {
   std::vector<std::uint64_t> begin{0};
   std::vector<Hop> hops;
   hops.reserve(demand.messages());
@@ -36,7 +36,7 @@ static Schedule make_linear(const Network&, const Demand& demand, const Schedule
 }
 
 /// MPICH, any number of ranks: at step j rank i sends to i + j (Thakur, Rabenseifner and Gropp).
-static Schedule make_ring(const Network&, const Demand& demand, const SchedulerOptions&) {
+static Schedule make_ring(const Network&, const Demand& demand, const AlgorithmOptions&) {
   const Rank n = demand.ranks;
   return by_partner(demand, n > 0 ? n - 1 : 0, [n](Rank src, Rank phase) { return (src + phase + 1) % n; });
 }
@@ -47,11 +47,11 @@ static std::string_view pairwise_why_not(const Network& network, const Demand& d
 }
 
 /// MPICH, powers of two: at step j rank i exchanges with i XOR j.
-static Schedule make_pairwise(const Network&, const Demand& demand, const SchedulerOptions&) {
+static Schedule make_pairwise(const Network&, const Demand& demand, const AlgorithmOptions&) {
   return by_partner(demand, demand.ranks - 1, [](Rank src, Rank phase) { return src ^ (phase + 1); });
 }
 
-constinit const Scheduler ring{
+constinit const Algorithm ring{
     .pattern = Pattern::all_to_all,
     .name = "ring",
     .summary = "at step j rank i sends to i + j",
@@ -62,7 +62,7 @@ constinit const Scheduler ring{
     .make = make_ring,
 };
 
-constinit const Scheduler pairwise{
+constinit const Algorithm pairwise{
     .pattern = Pattern::all_to_all,
     .name = "pairwise",
     .summary = "at step j rank i exchanges with i XOR j",
@@ -73,7 +73,7 @@ constinit const Scheduler pairwise{
     .make = make_pairwise,
 };
 
-constinit const Scheduler linear{
+constinit const Algorithm linear{
     .pattern = Pattern::all_to_all,
     .name = "linear",
     .summary = "post everything at once, in the order of ranks",

@@ -52,12 +52,12 @@ Schedule bruck_all_to_all(const Network&, const Demand& demand) {
   return {n, demand.bytes, std::move(begin), std::move(hops), std::move(pieces)};
 }
 
-template <const Scheduler& of>
+template <const Algorithm& of>
 Schedule scheduled(const Network& network, const Demand& demand) {
   return of.make(network, demand, {});
 }
 
-template <const Scheduler& of>
+template <const Algorithm& of>
 Schedule reduced(const Network& network, const Demand& demand) {
   return turned_in_steps(demand.pattern, of.make(network, gather_of(demand), {}));
 }

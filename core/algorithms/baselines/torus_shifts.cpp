@@ -137,7 +137,7 @@ static std::string_view shift_why_not(const Network& network, const Demand& dema
 
 /// On a mesh, too, coordinates are counted modulo the side, so that who finds nobody at one end sends to the
 /// other.
-static Schedule make_shift(const Network& network, const Demand& demand, const SchedulerOptions&) {
+static Schedule make_shift(const Network& network, const Demand& demand, const AlgorithmOptions&) {
   return by_dimensions(network, demand, [](std::uint32_t side) { return RingPhases(side); });
 }
 
@@ -146,11 +146,11 @@ static std::string_view paired_shift_why_not(const Network& network, const Deman
   return shift_why_not(network, demand);
 }
 
-static Schedule make_paired_shift(const Network& network, const Demand& demand, const SchedulerOptions&) {
+static Schedule make_paired_shift(const Network& network, const Demand& demand, const AlgorithmOptions&) {
   return by_dimensions(network, demand, RingPhases::paired);
 }
 
-constinit const Scheduler shift{
+constinit const Algorithm shift{
     .pattern = Pattern::all_to_all,
     .name = "shift",
     .summary = "on a torus or mesh a phase per displacement in every dimension",
@@ -161,7 +161,7 @@ constinit const Scheduler shift{
     .make = make_shift,
 };
 
-constinit const Scheduler paired_shift{
+constinit const Algorithm paired_shift{
     .pattern = Pattern::all_to_all,
     .name = "paired-shift",
     .summary = "shifts whose phases use both directions of every ring of a torus",

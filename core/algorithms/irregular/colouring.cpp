@@ -129,12 +129,12 @@ std::vector<std::uint32_t> colour_edges(const BipartiteGraph& graph) {
 
 }  // namespace
 
-static Schedule make_colouring(const Network&, const Demand& demand, const SchedulerOptions&) {
+static Schedule make_colouring(const Network&, const Demand& demand, const AlgorithmOptions&) {
   const BipartiteGraph graph = merged(demand.matrix);
   return whole_messages(demand, colour_edges(graph), graph.degree);
 }
 
-constinit const Scheduler colouring{
+constinit const Algorithm colouring{
     .pattern = Pattern::irregular,
     .name = "colouring",
     .summary = "edge colouring: fewest phases, whatever the sizes",

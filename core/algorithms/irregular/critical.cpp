@@ -71,27 +71,27 @@ void squeeze(const Network& network, const Workload& work, std::uint64_t bound, 
 
 }  // namespace
 
-static Schedule make_critical(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
+static Schedule make_critical(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
   const Workload work(network, demand);
   const Bounds bounds = lower_bounds(network, demand);
   const double mean = mean_seconds(work);
   double share = work.size() > most_messages_tried ? only : coarsest;
-  CutPhases best = critical_phases(work, std::max(costs.startup, share * mean));
+  CutPhases best = critical_phases(work, std::max(costs.alpha, share * mean));
   if (even(work)) {
     squeeze(network, work, bounds.phases, best);
     return write(demand, work, best);
   }
   const bool again = work.size() <= most_messages_tried;
   while (again && best.seconds > close_enough * bounds.one_port_seconds() && share > finest &&
-         share * mean > costs.startup) {
+         share * mean > costs.alpha) {
     share /= 2;
-    CutPhases finer = critical_phases(work, std::max(costs.startup, share * mean));
+    CutPhases finer = critical_phases(work, std::max(costs.alpha, share * mean));
     if (finer.seconds < best.seconds) best = std::move(finer);
   }
   return write(demand, work, best);
 }
 
-constinit const Scheduler critical{
+constinit const Algorithm critical{
     .pattern = Pattern::irregular,
     .name = "critical",
     .summary = "phases that serve the busiest ports and channels; splits messages",

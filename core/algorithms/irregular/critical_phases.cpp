@@ -177,9 +177,9 @@ class Selection {
 
 class Cutter {
  public:
-  Cutter(const Workload& work, double startup)
+  Cutter(const Workload& work, double alpha)
       : work_(work),
-        startup_(startup),
+        alpha_(alpha),
         load_(work.load()),
         selection_(work),
         tried_(work),
@@ -280,7 +280,7 @@ class Cutter {
       if (seconds <= last * (1 + 1e-4)) continue;
       last = seconds;
       const auto score = [&](std::uint32_t m) { return std::min(left_[m], seconds) * weight_[m]; };
-      const double value = tried_.choose(candidates_, score) / (seconds + startup_);
+      const double value = tried_.choose(candidates_, score) / (seconds + alpha_);
       if (value <= most) continue;
       most = value, best = q;
       std::swap(selection_, tried_);
@@ -298,15 +298,15 @@ class Cutter {
     });
   }
 
-  /// Length of a phase until one of the chosen messages ends: the one with the most work done per second, startup
-  /// counted.
+  /// Length of a phase until one of the chosen messages ends: the one with the most work done per second, per-message
+  /// cost counted.
   double best_length() {
     std::sort(chosen_.begin(), chosen_.end(),
               [&](auto a, auto b) { return left_[a] != left_[b] ? left_[a] < left_[b] : a < b; });
     double weights = 0, done = 0, best = 0, most = -1;
     for (const std::uint32_t m : chosen_) weights += weight_[m];
     for (const std::uint32_t m : chosen_) {
-      const double value = (done + left_[m] * weights) / (left_[m] + startup_);
+      const double value = (done + left_[m] * weights) / (left_[m] + alpha_);
       if (value > most) most = value, best = left_[m];
       weights -= weight_[m];
       done += left_[m] * weight_[m];
@@ -330,7 +330,7 @@ class Cutter {
   }
 
   const Workload& work_;
-  const double startup_;
+  const double alpha_;
   std::vector<double> load_;  ///< per resource, of what is left
   Selection selection_, tried_;
   std::vector<double> weight_, left_;      ///< per message; seconds
@@ -350,6 +350,6 @@ class Cutter {
 
 }  // namespace
 
-CutPhases critical_phases(const Workload& work, double startup) { return Cutter(work, startup).run(); }
+CutPhases critical_phases(const Workload& work, double alpha) { return Cutter(work, alpha).run(); }
 
 }  // namespace hocket::algorithms

@@ -26,8 +26,8 @@ struct CutPhases {
   }
 };
 
-/// `startup`: seconds that a phase is taken to cost besides its transfers; more makes longer phases and
+/// `alpha`: seconds that a phase is taken to cost besides its transfers; more makes longer phases and
 /// fewer cuts. At least one message ends in every phase.
-[[nodiscard]] CutPhases critical_phases(const Workload& work, double startup);
+[[nodiscard]] CutPhases critical_phases(const Workload& work, double alpha);
 
 }  // namespace hocket::algorithms

@@ -31,7 +31,7 @@ constexpr std::uint64_t most_needs = 40'000;      ///< looked at before no furth
 constexpr std::uint64_t most_simulated = 60'000;  ///< messages of all tries together
 constexpr double most_noise = 0.4, lateness = 4;  ///< for late messages: most random increase, weight of lateness
 
-Starts best_starts(const Claims& work, const SchedulerOptions& costs) {
+Starts best_starts(const Claims& work, const AlgorithmOptions& costs) {
   Random random(costs.seed);
   const double bound = work.bound();
   std::uint64_t needs = 0, looked_at = 0;
@@ -82,7 +82,7 @@ Schedule of_equal_messages(const Demand& demand, const Workload& work, const std
 
 /// The clock of the list knows only the speed that shares ensure. Here tries are compared, and messages found late, by
 /// simulation, as long as that takes a fraction of a second.
-Schedule all_to_all_list(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
+Schedule all_to_all_list(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
   const Workload work(network, demand);
   const std::uint64_t tries = 1 + most_simulated / std::max<std::uint64_t>(work.size(), 1);
   std::vector<double> factor(work.size(), 1);
@@ -99,7 +99,7 @@ Schedule all_to_all_list(const Network& network, const Demand& demand, const Sch
   if (tries == 1) return of_equal_messages(demand, work, list_starts(claims.front(), Urgency::sum, factor).order);
   const double bound = lower_bounds(network, demand).seconds;
   ModelParameters parameters;
-  parameters.startup = costs.startup;
+  parameters.alpha = costs.alpha;
   Random random(costs.seed);
   std::optional<Schedule> best;
   double least = std::numeric_limits<double>::infinity();
@@ -129,11 +129,11 @@ Schedule all_to_all_list(const Network& network, const Demand& demand, const Sch
 
 }  // namespace
 
-double list_seconds(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
+double list_seconds(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
   return best_starts(Claims(network, Workload(network, demand)), costs).seconds;
 }
 
-static Schedule make_list(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
+static Schedule make_list(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
   if (!demand.by_matrix()) return all_to_all_list(network, demand, costs);
   const Workload work(network, demand);
   const std::vector<std::uint32_t> order = best_starts(Claims(network, work), costs).order, level = levels(work, order);
@@ -155,7 +155,7 @@ static Schedule make_list(const Network& network, const Demand& demand, const Sc
   return writer.finish();
 }
 
-constinit const Scheduler list{
+constinit const Algorithm list{
     .pattern = Pattern::all_to_all,
     .name = "list",
     .summary = "each message when its route has room, in continuous time; unequal links",
@@ -173,7 +173,7 @@ static bool list_is_far(const Network& network, const Demand& demand, const Boun
          list_seconds(network, demand, {}) > limits::near_enough_uncut * bounds.one_port_seconds();
 }
 
-constinit const Scheduler irregular_list{
+constinit const Algorithm irregular_list{
     .pattern = Pattern::irregular,
     .name = "list",
     .summary = "whole messages, each when its route is free; to be run with tokens",

@@ -8,6 +8,6 @@ namespace hocket::algorithms {
 
 /// Seconds until the last message is over if nothing but the wires takes time; cheaper than the schedule and
 /// its simulation.
-[[nodiscard]] double list_seconds(const Network& network, const Demand& demand, const SchedulerOptions& costs);
+[[nodiscard]] double list_seconds(const Network& network, const Demand& demand, const AlgorithmOptions& costs);
 
 }  // namespace hocket::algorithms

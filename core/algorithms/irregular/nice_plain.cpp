@@ -1,4 +1,4 @@
-/// The two NICE schedulers that look at no message: asynchronous communication and linear permutation
+/// The two NICE algorithms that look at no message: asynchronous communication and linear permutation
 /// (Wang, Lin and Ranka, sections 3.1 and 3.2).
 #include <bit>
 #include <vector>
@@ -39,13 +39,13 @@ class PairSteps {
 
 }  // namespace
 
-static Schedule make_asynchronous(const Network&, const Demand& demand, const SchedulerOptions&) {
+static Schedule make_asynchronous(const Network&, const Demand& demand, const AlgorithmOptions&) {
   PhaseWriter writer(demand);
   demand.matrix.each([&](Rank src, Rank dst, std::uint64_t bytes) { writer.send(src, dst, 0, bytes); });
   return writer.finish();
 }
 
-static Schedule make_linear_permutation(const Network&, const Demand& demand, const SchedulerOptions&) {
+static Schedule make_linear_permutation(const Network&, const Demand& demand, const AlgorithmOptions&) {
   const PairSteps pairs(demand.ranks);
   std::vector<std::uint32_t> step_of;
   step_of.reserve(demand.matrix.messages());
@@ -53,7 +53,7 @@ static Schedule make_linear_permutation(const Network&, const Demand& demand, co
   return whole_messages(demand, step_of, pairs.steps());
 }
 
-constinit const Scheduler asynchronous{
+constinit const Algorithm asynchronous{
     .pattern = Pattern::irregular,
     .name = "AC",
     .summary = "post everything at once, in the order of ranks",
@@ -65,7 +65,7 @@ constinit const Scheduler asynchronous{
     .guarantee = "one phase",
 };
 
-constinit const Scheduler linear_permutation{
+constinit const Algorithm linear_permutation{
     .pattern = Pattern::irregular,
     .name = "LP",
     .summary = "exchange by pairs, whoever has something to send",

@@ -120,24 +120,24 @@ class RandomPhases {
 
 }  // namespace
 
-static Schedule make_random_nodes(const Network&, const Demand& demand, const SchedulerOptions& options) {
+static Schedule make_random_nodes(const Network&, const Demand& demand, const AlgorithmOptions& options) {
   return RandomPhases(demand, options.seed, AnyRoom{}, NoCut{}).make();
 }
 
-static Schedule make_random_links(const Network& network, const Demand& demand, const SchedulerOptions& options) {
+static Schedule make_random_links(const Network& network, const Demand& demand, const AlgorithmOptions& options) {
   return RandomPhases(demand, options.seed, LinkRoom(network, demand.matrix), NoCut{}).make();
 }
 
-static Schedule make_random_nodes_even(const Network& network, const Demand& demand, const SchedulerOptions& options) {
-  return RandomPhases(demand, options.seed, AnyRoom{}, PhaseCut(network, demand, options.startup)).make();
+static Schedule make_random_nodes_even(const Network& network, const Demand& demand, const AlgorithmOptions& options) {
+  return RandomPhases(demand, options.seed, AnyRoom{}, PhaseCut(network, demand, options.alpha)).make();
 }
 
-static Schedule make_random_links_even(const Network& network, const Demand& demand, const SchedulerOptions& options) {
-  const PhaseCut cut(network, demand, options.startup);
+static Schedule make_random_links_even(const Network& network, const Demand& demand, const AlgorithmOptions& options) {
+  const PhaseCut cut(network, demand, options.alpha);
   return RandomPhases(demand, options.seed, LinkRoom(network, demand.matrix), cut).make();
 }
 
-constinit const Scheduler random_nodes{
+constinit const Algorithm random_nodes{
     .pattern = Pattern::irregular,
     .name = "RS_N",
     .summary = "random phases without node contention",
@@ -149,7 +149,7 @@ constinit const Scheduler random_nodes{
     .guarantee = "no port overfull",
 };
 
-constinit const Scheduler random_links{
+constinit const Algorithm random_links{
     .pattern = Pattern::irregular,
     .name = "RS_NL",
     .summary = "random phases without node and link contention",
@@ -160,7 +160,7 @@ constinit const Scheduler random_links{
     .make = make_random_links,
 };
 
-constinit const Scheduler random_nodes_even{
+constinit const Algorithm random_nodes_even{
     .pattern = Pattern::irregular,
     .name = "RS_NH",
     .summary = "RS_N that splits large messages, so that phases are even",
@@ -172,7 +172,7 @@ constinit const Scheduler random_nodes_even{
     .guarantee = "no port overfull",
 };
 
-constinit const Scheduler random_links_even{
+constinit const Algorithm random_links_even{
     .pattern = Pattern::irregular,
     .name = "RS_NLH",
     .summary = "RS_NL that splits large messages, so that phases are even",

@@ -55,7 +55,7 @@ std::uint64_t coarse_unit(const Demand& demand, std::uint64_t least) {
 /// The exact time first, in units of the greatest common divisor. As soon as no rank has slack, sizes that
 /// have little in common make ever shorter phases, which move few bytes and split everything. Where that comes
 /// to more than two splits per message, coarser units take a fraction of them, for a hundredth more time.
-static Schedule make_open_shop(const Network&, const Demand& demand, const SchedulerOptions&) {
+static Schedule make_open_shop(const Network&, const Demand& demand, const AlgorithmOptions&) {
   std::uint64_t divisor = 0;
   demand.matrix.each([&](Rank, Rank, std::uint64_t bytes) { divisor = std::gcd(divisor, bytes); });
   if (divisor == 0) return PhaseWriter(demand).finish();
@@ -63,7 +63,7 @@ static Schedule make_open_shop(const Network&, const Demand& demand, const Sched
   return *in_units(demand, coarse_unit(demand, divisor), std::numeric_limits<std::uint64_t>::max());
 }
 
-constinit const Scheduler open_shop{
+constinit const Algorithm open_shop{
     .pattern = Pattern::irregular,
     .name = "open-shop",
     .summary = "phases of just the right lengths where only the ports matter",

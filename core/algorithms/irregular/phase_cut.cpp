@@ -4,11 +4,11 @@
 
 namespace hocket::algorithms {
 
-PhaseCut::PhaseCut(const Network& network, const Demand& demand, double startup) {
+PhaseCut::PhaseCut(const Network& network, const Demand& demand, double alpha) {
   const std::uint64_t messages = std::max<std::uint64_t>(1, demand.matrix.messages());
-  const double startup_bytes = std::min(startup * network.host_rate(), 0x1p62);
-  overhead_ = std::max<std::uint64_t>(
-      {1, demand.matrix.total_bytes() / messages / 5, static_cast<std::uint64_t>(startup_bytes)});
+  const double alpha_bytes = std::min(alpha * network.host_rate(), 0x1p62);
+  overhead_ =
+      std::max<std::uint64_t>({1, demand.matrix.total_bytes() / messages / 5, static_cast<std::uint64_t>(alpha_bytes)});
 }
 
 std::uint64_t PhaseCut::best_cut(const std::vector<std::uint64_t>& sizes) {

@@ -15,12 +15,12 @@ namespace hocket::algorithms {
 ///     sum of min(size, c) / (c + overhead).
 ///
 /// Cutting early wastes overhead, cutting late the time of those that are through; between two sizes the
-/// quotient has no maximum. The overhead of a phase is its startup, in bytes at host speed, and at least a
+/// quotient has no maximum. The overhead of a phase is its per-message cost, in bytes at host speed, and at least a
 /// fifth of a mean message, which keeps it to about one split per message where phases cost nothing.
 class PhaseCut {
  public:
-  /// `startup`: seconds.
-  PhaseCut(const Network& network, const Demand& demand, double startup);
+  /// `alpha`: seconds.
+  PhaseCut(const Network& network, const Demand& demand, double alpha);
 
   /// Reduces the bytes that the messages of a phase have left to those that they send in it. The rest of a message is
   /// at least the overhead, or nothing: a smaller rest is not worth a phase of its own.

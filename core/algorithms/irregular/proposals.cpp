@@ -107,7 +107,7 @@ class Rounds {
 
 Proposals propose(const TrafficMatrix& matrix, std::uint64_t seed) { return Rounds(matrix, seed).run(); }
 
-static Schedule make_proposals(const Network&, const Demand& demand, const SchedulerOptions& options) {
+static Schedule make_proposals(const Network&, const Demand& demand, const AlgorithmOptions& options) {
   Proposals made = propose(demand.matrix, options.seed);
   // A phase that nobody took is left out.
   std::vector<std::uint32_t> number(made.phases, 0);
@@ -118,7 +118,7 @@ static Schedule make_proposals(const Network&, const Demand& demand, const Sched
   return whole_messages(demand, made.phase_of, phases);
 }
 
-constinit const Scheduler proposals{
+constinit const Algorithm proposals{
     .pattern = Pattern::irregular,
     .name = "proposals",
     .summary = "random phases that ranks agree on with their partners alone",

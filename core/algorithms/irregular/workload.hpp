@@ -1,5 +1,5 @@
 #pragma once
-/// The messages of an all-to-all or irregular demand as link-aware schedulers see them: what each needs, and how long.
+/// The messages of an all-to-all or irregular demand as link-aware algorithms see them: what each needs, and how long.
 #include <cstdint>
 #include <span>
 #include <vector>

@@ -214,7 +214,7 @@ static std::string_view disjoint_trees_why_not(const Network& network, const Dem
              : "it needs hosts that are wired to each other";
 }
 
-static Schedule make_disjoint_trees(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
+static Schedule make_disjoint_trees(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
   const Rank giver = demand.only_block().value();
   const Node root = network.host_of(giver);
   const std::vector<Arc> arcs = wired_hosts(network);
@@ -252,7 +252,7 @@ static bool disjoint_trees_is_far(const Network& network, const Demand& demand, 
   return network.tree() == nullptr && is_far_piped(network, bounds, make_disjoint_trees(network, demand, {}));
 }
 
-constinit const Scheduler disjoint_trees{
+constinit const Algorithm disjoint_trees{
     .pattern = Pattern::all_gather,
     .name = "disjoint-trees",
     .summary = "one contribution in pieces down trees that share no channel",

@@ -215,7 +215,7 @@ static std::string_view group_chain_why_not(const Network& network, const Demand
   return "messages of its chain would meet";
 }
 
-static Schedule make_group_chain(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
+static Schedule make_group_chain(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
   const GroupChain chain = chain_of(network, demand.only_block().value()).value();
   return send_in_pieces(demand, chain.pipeline(), pieces_of_a_lane(demand, chain.pipeline(), costs),
                         [&](std::uint32_t, std::uint64_t piece, auto visit) { chain.each(piece, visit); });
@@ -225,7 +225,7 @@ static bool group_chain_is_far(const Network& network, const Demand& demand, con
   return network.tree() == nullptr && is_far_piped(network, bounds, make_group_chain(network, demand, {}));
 }
 
-constinit const Scheduler group_chain{
+constinit const Algorithm group_chain{
     .pattern = Pattern::all_gather,
     .name = "group-chain",
     .summary = "one contribution in pieces down a chain of groups, doubling in each",

@@ -19,14 +19,14 @@ std::string_view one_giver_why_not(const Network& network, const Demand& demand)
   return demand.only_block() ? "" : "it serves one contribution";
 }
 
-std::uint64_t pieces_of_a_lane(const Demand& demand, const Pipeline& pipeline, const SchedulerOptions& costs) {
+std::uint64_t pieces_of_a_lane(const Demand& demand, const Pipeline& pipeline, const AlgorithmOptions& costs) {
   const double bytes = static_cast<double>(demand.contribution(demand.only_block().value())) / pipeline.lanes;
   const double fill = pipeline.depth - 1;
   const double sends = std::max(1.0, static_cast<double>(demand.ranks - 1) * pipeline.lanes);  // one piece in each lane
   double pieces = std::clamp(many_relays / sends, worst_share * fill, fill_share * fill);
   pieces = std::min({pieces, bytes / static_cast<double>(smallest_piece), most_relays / sends});
-  const double startup = costs.startup * pipeline.sends_at_once;
-  if (startup > 0) pieces = std::min(pieces, std::sqrt(fill * bytes / (startup * pipeline.rate)));
+  const double alpha = costs.alpha * pipeline.sends_at_once;
+  if (alpha > 0) pieces = std::min(pieces, std::sqrt(fill * bytes / (alpha * pipeline.rate)));
   return static_cast<std::uint64_t>(std::max(1.0, std::round(pieces)));
 }
 

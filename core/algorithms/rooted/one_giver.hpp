@@ -32,11 +32,11 @@ struct Pipeline {
   double rate = 1;                  ///< rate of the slowest channel in use, bytes/s
 };
 
-/// Pieces of each lane; K of them take K + depth − 1 phases. With startup α, (K + D)·(α + B / (K·rate)) is least at
-/// K = √(D·B / (α·rate)); without it the D phases in which the pipeline fills may cost 1/64, or 1/16 where sends are
-/// many. No piece is shorter than smallest_piece, unless all are.
+/// Pieces of each lane; K of them take K + depth − 1 phases. With per-message cost α, (K + D)·(α + B / (K·rate)) is
+/// least at K = √(D·B / (α·rate)); without it the D phases in which the pipeline fills may cost 1/64, or 1/16 where
+/// sends are many. No piece is shorter than smallest_piece, unless all are.
 [[nodiscard]] std::uint64_t pieces_of_a_lane(const Demand& demand, const Pipeline& pipeline,
-                                             const SchedulerOptions& costs);
+                                             const AlgorithmOptions& costs);
 
 /// The schedule of `pieces` pieces a lane. `each(lane, piece, visit)` visits the relays of a piece; those of all pieces
 /// of a lane have the same ages. Phases in which nothing is sent are left out.

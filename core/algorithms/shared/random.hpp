@@ -13,7 +13,7 @@ class Random {
   /// Uniform in [0, limit), limit > 0: the high bits, without a division.
   std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>((next() >> 32) * limit >> 32); }
   /// Uniform in [0, limit), limit > 0, by remainder: other numbers than below() gives. The seeds that the
-  /// product scheduler keeps were found with these.
+  /// product algorithm keeps were found with these.
   std::uint32_t remainder(std::uint64_t limit) { return static_cast<std::uint32_t>((next() >> 11) % limit); }
   /// Puts the items into a random order (Fisher and Yates).
   template <class T>

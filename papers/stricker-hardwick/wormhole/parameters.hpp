@@ -40,7 +40,7 @@ struct WormholeParameters {
   std::uint32_t lanes = 1;  ///< virtual channels per class; a message keeps to that of its source, source mod lanes
   Switching switching = Switching::cut_through;
   Arbitration arbitration = Arbitration::round_robin;
-  double startup = 0;          ///< s that the sender spends on a message before it leaves
+  double alpha = 0;            ///< s that the sender spends on a message before it leaves
   double barrier = 0;          ///< s between two phases under `barrier`
   double hop = 0;              ///< s a router takes for a packet, on top of the latency of each channel
   double injection_rate = 0;   ///< bytes/s on the wire from a host into its router; 0: host speed

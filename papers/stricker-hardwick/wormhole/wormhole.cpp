@@ -19,7 +19,7 @@ void check(const Network& network, const Schedule& schedule, FlowControl flow, c
     if (!(value >= 0 && value < std::numeric_limits<double>::infinity()))
       throw InputError(std::string(what) + " must be 0 or more seconds");
   };
-  cost(p.startup, "the startup time");
+  cost(p.alpha, "the per-message cost time");
   cost(p.barrier, "the barrier time");
   cost(p.hop, "the time of a hop");
   const auto rate = [](double value, const char* what) {
@@ -93,7 +93,7 @@ class Senders {
     sender.busy = true;
     const Hop hop = schedule_.hops()[transfer];
     result_.posted[transfer] = routers_.seconds(at);
-    routers_.send(transfer, hop.src, hop.dst, schedule_.length(transfer), at + routers_.ticks(p_.startup));
+    routers_.send(transfer, hop.src, hop.dst, schedule_.length(transfer), at + routers_.ticks(p_.alpha));
   }
 
   void open_phase() {

@@ -11,7 +11,7 @@ namespace hocket {
 
 /// Simulates the schedule.
 ///
-/// - A rank sends its transfers in schedule order, one after the other: `startup`, then its packets
+/// - A rank sends its transfers in schedule order, one after the other: `alpha`, then its packets
 ///   through the injection port. `free`: nothing else holds it back; `barrier`: a phase begins
 ///   `barrier` after the last byte of the one before has arrived. A piece is forwarded when it has
 ///   arrived. Other flow controls are refused.
@@ -20,7 +20,7 @@ namespace hocket {
 ///   slow channel to a fast one it starts late enough to go through without a gap.
 /// - Ranks on one host copy through memory and use neither ports nor channels.
 ///
-/// Alone on its route a message of w bytes on the wire takes startup + Σ(latency + hop) + w / (slowest
+/// Alone on its route a message of w bytes on the wire takes per-message cost + Σ(latency + hop) + w / (slowest
 /// rate on the way), whatever the train. `Simulation::start` is when its first packet leaves the
 /// sender. Times are multiples of a tick of a millionth of a packet's time on the fastest channel.
 ///

@@ -46,7 +46,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "lab": Entry("hocket.cli.lab:lab", "Emulate a switched cluster on this machine (Linux, root)."),
     "calibrate": Entry("hocket.cli.calibrate:calibrate", "Measure what memory and messages cost here."),
     "tune": Entry("hocket.cli.tune:tune", "Show, forget or export what runs have learned."),
-    "schedulers": Entry("hocket.cli.schedulers:schedulers", "List the schedulers."),
+    "algorithms": Entry("hocket.cli.algorithms:algorithms", "List the algorithms."),
     "help": Entry("hocket.cli.help:help_command", "Show a page of the documentation; list the topics."),
     "completion": Entry("hocket.cli.completion:completion", "Print a shell's completion script."),
 }

@@ -99,7 +99,7 @@ def _bench(
     mpi_name: str | None,
     hostfile: str | None,
     source: str | None,
-    scheduler: str | None,
+    algorithm: str | None,
     flow_control: str | None,
     placement: str | None,
     verbose: bool,
@@ -128,9 +128,9 @@ def _bench(
         return
     if ranks is None:
         raise UsageError("-n is missing", remedy="say how many ranks, or start it as the program of a job")
-    need_network(source, placement=placement, flow=flow_control, scheduler=scheduler)
+    need_network(source, placement=placement, flow=flow_control, algorithm=algorithm)
     check_ranks_here(ranks, hostfile)
-    options = RuntimeOptions(placement, flow_control, scheduler=scheduler, log=int(verbose))
+    options = RuntimeOptions(placement, flow_control, algorithm=algorithm, log=int(verbose))
     _start(what, ranks, mpi_name, hostfile, options, verbose, _Output(as_json, csv_file, plot))
 
 

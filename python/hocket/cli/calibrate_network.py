@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 @mpi_option
 @hostfile_option
 @click.option(
-    "--network", "source", metavar="NETWORK", help="What is wired to what: tells distances and trunks."
+    "--network",
+    "source",
+    metavar="NETWORK",
+    help="What is wired to what: tells distances and inter-switch links.",
 )
 @click.option("--placement", type=click.Choice(["names", "order"]), default="names", show_default=True,
               help="Ranks to hosts of the network: by names of processors, or rank i on place i.")  # fmt: skip
@@ -135,7 +138,10 @@ def _lines(found: Calibration) -> list[str]:
         f"all at once: {format_rate(1 / max(found.per_byte_loaded, 1e-15), 3)} each; MPI_Sendrecv of a byte "
         f"{_shown(found.sendrecv)}"
     )
-    for what, flows in (("into one host", found.host_flows), ("over one trunk", found.trunk_flows)):
+    for what, flows in (
+        ("into one host", found.host_flows),
+        ("over one inter-switch link", found.switch_link_flows),
+    ):
         if flows:
             lines += ["", _flow_table(what, flows)]
     if found.memory is not None:

@@ -10,7 +10,7 @@ import click
 from hocket.cli._shared.options import (
     defaults_options,
     json_option,
-    load_islands,
+    load_components,
     load_network,
     loud,
 )
@@ -54,7 +54,7 @@ def convert(source: str, output: str | None, hosts: str | None, defaults: Defaul
         known = load_network(source, defaults, quiet=as_json)
         network = known.network
     else:
-        known, names = _with_hosts(load_islands(source, defaults, as_json), hosts)
+        known, names = _with_hosts(load_components(source, defaults, as_json), hosts)
         network = with_spinner("cutting", lambda: cut(known.description, names).build(), as_json)
     files = network_files(network, output or "network.toml", _comment(known, hosts))
     if output is None:
@@ -70,15 +70,15 @@ def convert(source: str, output: str | None, hosts: str | None, defaults: Defaul
     _report(source, known, network, list(files), as_json)
 
 
-def _with_hosts(islands: list[KnownNetwork], hosts: str) -> tuple[KnownNetwork, list[str]]:
+def _with_hosts(components: list[KnownNetwork], hosts: str) -> tuple[KnownNetwork, list[str]]:
     """The component with all of the hosts, and their names."""
     from hocket.network.chosen import chosen_hosts
-    from hocket.network.islands import island_with
+    from hocket.network.components import component_with
 
-    every = [known.network.names[host] for known in islands for host in known.network.hosts]
+    every = [known.network.names[host] for known in components for host in known.network.hosts]
     names = chosen_hosts(hosts, every)
-    found = island_with([known.description for known in islands], names)
-    return next(known for known in islands if known.description is found), names
+    found = component_with([known.description for known in components], names)
+    return next(known for known in components if known.description is found), names
 
 
 def _comment(known: KnownNetwork, hosts: str | None) -> str:

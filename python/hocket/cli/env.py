@@ -100,7 +100,7 @@ def env(
 
 def _exports(variables: dict[str, str]) -> list[str]:
     """Lines for ``sh``. An earlier call may have named uplinks to measure, of another network."""
-    lines = [] if "HOCKET_TRUNKS" in variables else ["unset HOCKET_TRUNKS"]
+    lines = [] if "HOCKET_SWITCH_LINKS" in variables else ["unset HOCKET_SWITCH_LINKS"]
     return lines + [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hocket.cli._shared.options import (
+    algorithm_option,
     defaults_options,
     flow_option,
     json_option,
@@ -15,9 +16,8 @@ from hocket.cli._shared.options import (
     loud,
     network_option,
     plan_equal,
-    planning_startup_option,
+    planning_alpha_option,
     root_option,
-    scheduler_option,
     size_option,
 )
 from hocket.cli._shared.sizes import DEFAULT_BYTES, parse_size
@@ -66,7 +66,7 @@ def _command(collective: _core.Collective, replaced: str, help: str) -> click.Co
     @_function_option(replaced)
     @flow_option("token", "What holds a message back.")
     @size_option(collective)
-    @scheduler_option
+    @algorithm_option
     @defaults_options
     @json_option
     def command(
@@ -75,10 +75,10 @@ def _command(collective: _core.Collective, replaced: str, help: str) -> click.Co
         function_name: str,
         flow: str,
         size: str | None,
-        scheduler: str,
+        algorithm: str,
         defaults: Defaults,
         as_json: bool,
-        startup: str | None = None,
+        alpha: str | None = None,
         root: int = 0,
     ) -> None:
         from hocket.export.c_header import RoutineOptions
@@ -91,7 +91,7 @@ def _command(collective: _core.Collective, replaced: str, help: str) -> click.Co
         if collective.name == ALL_REDUCE:
             size = str(-(-bytes // network.ranks) * network.ranks)  # equal blocks
         planned = plan_equal(
-            collective.name, network, size, scheduler, options.window, as_json, startup=startup, root=root
+            collective.name, network, size, algorithm, options.window, as_json, alpha=alpha, root=root
         )
         planned.check_accepted()
         text = with_spinner("writing C", lambda: routine_source(planned, source, options), as_json)
@@ -100,7 +100,7 @@ def _command(collective: _core.Collective, replaced: str, help: str) -> click.Co
         _finish(planned, text, output, options, as_json)
 
     if collective.forwards:
-        command = planning_startup_option(collective)(command)
+        command = planning_alpha_option(collective)(command)
     if collective.rooted:
         command = root_option(command)
     return click.command(collective.name, help=help)(command)
@@ -114,26 +114,26 @@ The routine serves every size of message; SIZE only sets the predictions in its 
 generate.add_command(_command(COLLECTIVES[ALL_GATHER], "MPI_Allgather", """\
 Write all-gather routines, for equal and for unequal contributions, for exactly this network.
 
-The routines serve every size; SIZE and --startup choose the schedule and set the predictions in the comment. \
+The routines serve every size; SIZE and --alpha choose the schedule and set the predictions in the comment. \
 NAME with a v at its end is the routine for unequal contributions."""))  # fmt: skip
 generate.add_command(_command(COLLECTIVES[REDUCE_SCATTER], "MPI_Reduce_scatter", """\
 Write reduce-scatter routines, for blocks of any sizes and for equal ones, for exactly this network.
 
-The routines serve every size; SIZE, of a block, and --startup choose the schedule. NAME with _block at its end is \
+The routines serve every size; SIZE, of a block, and --alpha choose the schedule. NAME with _block at its end is \
 the routine for equal blocks."""))  # fmt: skip
 generate.add_command(_command(COLLECTIVES[ALL_REDUCE], "MPI_Allreduce", """\
 Write an all-reduce routine for exactly this network.
 
-The routine serves every size; SIZE, of the vector, and --startup choose the schedule."""))  # fmt: skip
+The routine serves every size; SIZE, of the vector, and --alpha choose the schedule."""))  # fmt: skip
 generate.add_command(_command(COLLECTIVES[BROADCAST], "MPI_Bcast", """\
 Write a broadcast routine for exactly this network and root.
 
-The routine serves every size; SIZE and --startup choose the schedule. Broadcasts of other roots go to the MPI \
+The routine serves every size; SIZE and --alpha choose the schedule. Broadcasts of other roots go to the MPI \
 library."""))  # fmt: skip
 generate.add_command(_command(COLLECTIVES[REDUCE], "MPI_Reduce", """\
 Write a reduce routine for exactly this network and root.
 
-The routine serves every size; SIZE, of the vector, and --startup choose the schedule. Calls with other roots go to \
+The routine serves every size; SIZE, of the vector, and --alpha choose the schedule. Calls with other roots go to \
 the MPI library."""))  # fmt: skip
 for _name, _replaced in ((GATHER, "MPI_Gather"), (SCATTER, "MPI_Scatter")):
     generate.add_command(_command(COLLECTIVES[_name], _replaced, f"""\

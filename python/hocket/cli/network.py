@@ -10,10 +10,10 @@ import click
 
 from hocket.cli._shared.options import (
     bytes_option,
+    component_line,
     defaults_options,
-    island_line,
     json_option,
-    load_islands,
+    load_components,
     loud,
 )
 from hocket.cli._shared.sizes import parse_size
@@ -55,7 +55,7 @@ def show(source: str, size: str, defaults: Defaults, as_json: bool) -> None:
     from hocket import _core
 
     bytes = parse_size(size)
-    islands = load_islands(source, defaults, as_json)
+    components = load_components(source, defaults, as_json)
     objects: list[dict[str, Any]] = []
 
     def counted() -> list[tuple[Any, Any]]:
@@ -65,22 +65,22 @@ def show(source: str, size: str, defaults: Defaults, as_json: bool) -> None:
                 _core.lower_bounds(net, _core.Demand(net.ranks, bytes)),
                 _core.lower_bounds(net, _core.Demand(net.ranks, bytes, ALL_GATHER)),
             )
-            for net in (known.network for known in islands)
+            for net in (known.network for known in components)
         ]
 
     found = with_spinner("counting loads", counted, as_json)
-    for number, (known, (bounds, gather)) in enumerate(zip(islands, found, strict=True)):
+    for number, (known, (bounds, gather)) in enumerate(zip(components, found, strict=True)):
         net = known.network
         picture = _Picture.of(net, bounds, gather, bytes)
         if as_json:
             objects.append({**picture.as_json(bounds, bytes), **known.rates_as_json()})
             continue
-        if len(islands) > 1:
-            click.echo(("\n" if number else "") + island_line(islands, number))
+        if len(components) > 1:
+            click.echo(("\n" if number else "") + component_line(components, number))
         click.echo(picture.as_text(source, bounds, bytes))
         click.echo(loud(known, every=True))
     if as_json:
-        several = objects[0] if len(objects) == 1 else {"islands": objects}
+        several = objects[0] if len(objects) == 1 else {"components": objects}
         click.echo(json.dumps({"source": source, **several}))
 
 

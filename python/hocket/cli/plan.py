@@ -6,32 +6,32 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli._shared.bundles import (
-    BUNDLED,
-    bundles_options,
-    check_bundles,
-    finish_bundles,
-    plan_bundles,
-)
 from hocket.cli._shared.irregular import demand_option, plan_traffic, seed_option, traffic_of
 from hocket.cli._shared.options import (
+    algorithm_option,
+    alpha_option,
     calibration_option,
     defaults_options,
     equal_demand,
     json_option,
-    load_islands,
+    load_components,
     load_network,
     network_option,
     plan_equal,
-    planning_startup_option,
+    planning_alpha_option,
     root_option,
-    scheduler_option,
     size_option,
-    startup_option,
     window_option,
 )
-from hocket.cli._shared.plan_output import check_outputs, check_rank, finish, show_row, tell_islands
+from hocket.cli._shared.plan_output import check_outputs, check_rank, finish, show_row, tell_components
 from hocket.cli._shared.plan_rows import BY_ROW, rows_of, show_row_alone
+from hocket.cli._shared.two_level import (
+    TWO_LEVEL,
+    check_two_level,
+    finish_two_level,
+    plan_two_level,
+    two_level_options,
+)
 from hocket.cli._shared.usage import Decorator, Whole
 from hocket.cli._shared.work import with_spinner
 from hocket.demand.collectives import ALL_TO_ALL, COLLECTIVES, EQUAL, IRREGULAR, takes_contributions
@@ -63,7 +63,7 @@ def _command(collective: _core.Collective) -> click.Command:
     @network_option()
     @size_option(collective)
     @_output_option
-    @scheduler_option
+    @algorithm_option
     @window_option(collective.window)
     @_dump_option
     @_rank_option(f"Only what rank R sends and receives{', at any size' if by_row else ''}.")
@@ -74,7 +74,7 @@ def _command(collective: _core.Collective) -> click.Command:
         source: str,
         size: str | None,
         output: str | None,
-        scheduler: str,
+        algorithm: str,
         window: int | None,
         dump: str | None,
         rank: int | None,
@@ -83,34 +83,34 @@ def _command(collective: _core.Collective) -> click.Command:
         as_json: bool,
         **more: Any,
     ) -> None:
-        bundles = more.pop("bundles", False)
+        two_level = more.pop("two_level", False)
         check_outputs(output, dump, rank)
-        check_bundles(bundles, rank)
-        one = (output, dump, rank, more.get("contributions"), bundles or None) != (
+        check_two_level(two_level, rank)
+        one = (output, dump, rank, more.get("contributions"), two_level or None) != (
             None,
             None,
             None,
             None,
             None,
         )
-        islands = _islands(source, defaults, as_json, one)
+        components = _components(source, defaults, as_json, one)
 
         def planned(network: _core.Network) -> PlannedExchange:
-            return plan_equal(collective.name, network, size, scheduler, window, as_json, **more)
+            return plan_equal(collective.name, network, size, algorithm, window, as_json, **more)
 
-        if len(islands) > 1:
-            tell_islands(islands, planned, as_json)
+        if len(components) > 1:
+            tell_components(components, planned, as_json)
             return
-        known = islands[0]
+        known = components[0]
         check_rank(known.network, rank)
-        if bundles:
+        if two_level:
             demand = equal_demand(collective.name, known.network, size, more.get("contributions"))
-            bundled, costs = plan_bundles(known, demand, calibration, scheduler, window, as_json)
-            finish_bundles(bundled, collective.name, known, costs, output, dump, as_json)
+            between_hosts, costs = plan_two_level(known, demand, calibration, algorithm, window, as_json)
+            finish_two_level(between_hosts, collective.name, known, costs, output, dump, as_json)
             return
         if rank is not None and by_row:
             demand = equal_demand(collective.name, known.network, size, more.get("contributions"))
-            rows = rows_of(known.network, demand, scheduler, window)
+            rows = rows_of(known.network, demand, algorithm, window)
             if rows is not None:
                 if not show_row_alone(known, rows, demand, rank, window, dump, as_json):
                     raise SystemExit(1)
@@ -123,7 +123,7 @@ def _command(collective: _core.Collective) -> click.Command:
             finish(exchange, known, output, dump, as_json, forecast)
 
     if collective.forwards:
-        command = planning_startup_option(collective)(command)
+        command = planning_alpha_option(collective)(command)
     if takes_contributions(collective):
         command = click.option(
             "--contributions", metavar="FILE",
@@ -131,8 +131,8 @@ def _command(collective: _core.Collective) -> click.Command:
         )(command)  # fmt: skip
     if collective.rooted:
         command = root_option(command)
-    if collective.name in BUNDLED:
-        command = bundles_options(command)
+    if collective.name in TWO_LEVEL:
+        command = two_level_options(command)
     row = "With --rank R the row of that rank is shown."
     if collective.pattern == ALL_TO_ALL:
         row = (
@@ -158,27 +158,27 @@ for _collective in EQUAL:
 @plan.command(IRREGULAR)
 @network_option()
 @demand_option(required=True)
-@startup_option("What a message costs its sender; some schedulers split messages by it. [0]")
+@alpha_option("What a message costs its sender; some algorithms split messages by it. [0]")
 @_output_option
-@scheduler_option
+@algorithm_option
 @seed_option
 @window_option(COLLECTIVES[IRREGULAR].window)
 @_dump_option
 @_rank_option("Only what rank R sends and receives.")
-@bundles_options
+@two_level_options
 @defaults_options
 @json_option
 def irregular(
     source: str,
     traffic: str,
-    startup: str | None,
+    alpha: str | None,
     output: str | None,
-    scheduler: str,
+    algorithm: str,
     seed: int,
     window: int | None,
     dump: str | None,
     rank: int | None,
-    bundles: bool,
+    two_level: bool,
     defaults: Defaults,
     as_json: bool,
 ) -> None:
@@ -191,13 +191,13 @@ def irregular(
     known = load_network(source, defaults, as_json)
     network = known.network
     check_rank(network, rank)
-    check_bundles(bundles, rank)
-    if bundles:
+    check_two_level(two_level, rank)
+    if two_level:
         demand = traffic_of(network, traffic, as_json).demand()
-        bundled, costs = plan_bundles(known, demand, None, scheduler, window, as_json)
-        finish_bundles(bundled, IRREGULAR, known, costs, output, dump, as_json)
+        between_hosts, costs = plan_two_level(known, demand, None, algorithm, window, as_json)
+        finish_two_level(between_hosts, IRREGULAR, known, costs, output, dump, as_json)
         return
-    planned = plan_traffic(network, traffic, scheduler, window, startup, seed, as_json)
+    planned = plan_traffic(network, traffic, algorithm, window, alpha, seed, as_json)
     if rank is not None:
         show_row(planned, known, rank, dump, as_json)
         return
@@ -213,7 +213,7 @@ def _forecast(
     return with_spinner("predicting", lambda: forecast_of(planned, calibration, known.description), quiet)
 
 
-def _islands(source: str, defaults: Defaults, as_json: bool, one: bool) -> list[KnownNetwork]:
+def _components(source: str, defaults: Defaults, as_json: bool, one: bool) -> list[KnownNetwork]:
     """Every component of the network. With ``one``, for a plan file or a single rank's program, there must be
     only one."""
-    return [load_network(source, defaults, as_json)] if one else load_islands(source, defaults, as_json)
+    return [load_network(source, defaults, as_json)] if one else load_components(source, defaults, as_json)

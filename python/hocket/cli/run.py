@@ -115,9 +115,9 @@ def run(
             raise PlanError(f"HOCKET_PLAN: {problem.what}", remedy=problem.remedy) from None
         if line := loud(known):
             click.echo(line, err=True)
-        if trunks := env.get("HOCKET_TRUNKS"):
+        if switch_links := env.get("HOCKET_SWITCH_LINKS"):
             click.echo(
-                f"uplinks: measured by the first call whose schedule rests on them, kept in {trunks}",
+                f"uplinks: measured by the first call whose schedule rests on them, kept in {switch_links}",
                 err=True,
             )
         command = launch_command(mpi, ranks, (), env, program, hostfile=hostfile)

@@ -13,15 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from hocket.cli._shared.bundles import (
-    BUNDLED,
-    bundles_options,
-    check_bundles,
-    memory_line,
-    plan_bundles,
-)
 from hocket.cli._shared.irregular import demand_option, plan_traffic, seed_option, traffic_of
 from hocket.cli._shared.options import (
+    algorithm_option,
+    alpha_option,
     bytes_option,
     calibration_option,
     defaults_options,
@@ -34,19 +29,24 @@ from hocket.cli._shared.options import (
     network_option,
     plan_equal,
     root_option,
-    scheduler_option,
-    startup_option,
 )
 from hocket.cli._shared.sizes import size_text
+from hocket.cli._shared.two_level import (
+    TWO_LEVEL,
+    check_two_level,
+    memory_line,
+    plan_two_level,
+    two_level_options,
+)
 from hocket.cli._shared.usage import Number, named
 from hocket.cli._shared.work import as_columns, check_writable, with_spinner, write_atomically
 from hocket.demand.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR
 from hocket.errors import MissingToolError, UsageError
-from hocket.planning import bundling
+from hocket.planning import aggregation
 from hocket.units import format_time, parse_time
 
 if TYPE_CHECKING:
-    from hocket._core import BundledExchange, Demand, Network, Schedule, Simulation
+    from hocket._core import Demand, Network, Schedule, Simulation, TwoLevelExchange
     from hocket.network import Defaults, KnownNetwork
     from hocket.planning.figures import Figures
     from hocket.planning.plan import PlannedExchange
@@ -57,10 +57,10 @@ PLANNING = {
     "pattern": "--pattern",
     "size": "--bytes",
     "traffic": "--demand",
-    "scheduler": "--scheduler",
+    "algorithm": "--algorithm",
     "seed": "--seed",
     "root": "--root",
-    "bundles": "--bundles",
+    "two_level": "--two-level",
 }
 PICTURES = (".svg", ".png", ".pdf")
 
@@ -73,17 +73,17 @@ PICTURES = (".svg", ".png", ".pdf")
               help="What to plan without PLAN.")  # fmt: skip
 @bytes_option
 @demand_option(required=False)
-@scheduler_option
+@algorithm_option
 @seed_option
 @root_option
 @flow_option(None, "What holds a message back. [default: as planned]")
-@startup_option("What a message costs its sender. [0; of what is planned here with a root: 50 us]")
+@alpha_option("What a message costs its sender. [0; of what is planned here with a root: 50 us]")
 @click.option("--token-cost", default="0", metavar="TIME", help="What a token costs besides latency. [0]")
 @click.option("--barrier-cost", default="0", metavar="TIME", help="What a barrier costs. [0]")
 @click.option("--overhead", type=Number(min=1, max=100), default=1.0, show_default=True, metavar="X",
               help="Bytes on the wire per byte; TCP over Ethernet: 1.062.")  # fmt: skip
 @calibration_option
-@bundles_options
+@two_level_options
 @click.option("--picture", metavar="FILE", help="Draw phases and links over time: .svg, .png or .pdf.")
 @click.option(
     "--throughput", metavar="FILE", help="Draw throughput of all messages and phases as histograms."
@@ -97,16 +97,16 @@ def simulate(
     pattern: str,
     size: str,
     traffic: str | None,
-    scheduler: str,
+    algorithm: str,
     seed: int,
     root: int,
     flow: str | None,
-    startup: str | None,
+    alpha: str | None,
     token_cost: str,
     barrier_cost: str,
     overhead: float,
     calibration: str | None,
-    bundles: bool,
+    two_level: bool,
     picture: str | None,
     throughput: str | None,
     heat: str | None,
@@ -115,7 +115,7 @@ def simulate(
 ) -> None:
     """Predict the time of PLAN, or of a new exchange, on NETWORK.
 
-    Without PLAN, --pattern, --bytes or --demand, --root and --scheduler say what to plan.
+    Without PLAN, --pattern, --bytes or --demand, --root and --algorithm say what to plan.
     """
     from hocket import _core
     from hocket.planning.candidates import forecast_of
@@ -129,33 +129,33 @@ def simulate(
                 f"{option} {file} has no known ending", remedy=f"use one of {', '.join(PICTURES)}"
             )
         check_writable(file)
-    _check_options(path, pattern, bundles)
-    check_bundles(bundles)
+    _check_options(path, pattern, two_level)
+    check_two_level(two_level)
     known = load_network(source, defaults, as_json)
     network = known.network
-    bundled: BundledExchange | None = None
-    seconds = 0.0 if startup is None else named("--startup", parse_time, startup)
+    of_ranks: TwoLevelExchange | None = None
+    seconds = 0.0 if alpha is None else named("--alpha", parse_time, alpha)
     if path is not None:
         plan = load_plan(path, as_json)
         check_same_network(plan, network, path, source, known.is_measured)
-        schedule, waits, name, demand = plan.schedule, plan.waits, plan.header.scheduler, plan.header.demand
-    elif bundles:
+        schedule, waits, name, demand = plan.schedule, plan.waits, plan.header.algorithm, plan.header.demand
+    elif two_level:
         asked = _demand(network, pattern, size, traffic, as_json)
-        of_hosts, _ = plan_bundles(known, asked, calibration, scheduler, None, as_json)
-        bundled, network, waits, name = (
+        of_hosts, _ = plan_two_level(known, asked, calibration, algorithm, None, as_json)
+        of_ranks, network, waits, name = (
             of_hosts.exchange,
             of_hosts.between,
             of_hosts.waits,
-            of_hosts.planned.scheduler,
+            of_hosts.planned.algorithm,
         )
-        schedule, demand = bundled.schedule, bundled.between
+        schedule, demand = of_ranks.schedule, of_ranks.between
     else:
-        planned = _planned(network, pattern, size, traffic, scheduler, startup, seed, root, as_json)
-        schedule, waits, name, demand = planned.schedule, planned.waits, planned.scheduler, planned.demand
-        seconds = planned.startup if startup is None else seconds
+        planned = _planned(network, pattern, size, traffic, algorithm, alpha, seed, root, as_json)
+        schedule, waits, name, demand = planned.schedule, planned.waits, planned.algorithm, planned.demand
+        seconds = planned.alpha if alpha is None else seconds
     flow = flow or flow_of(waits)
     costs = _core.ModelParameters(
-        startup=seconds,
+        alpha=seconds,
         token=named("--token-cost", parse_time, token_cost),
         barrier=named("--barrier-cost", parse_time, barrier_cost),
         overhead=overhead,
@@ -181,12 +181,12 @@ def simulate(
     channels = _channels(network, result)
     forecast = None
     in_memory = None
-    if bundled is None:
+    if of_ranks is None:
         forecast = with_spinner(
             "predicting", lambda: forecast_of(exchange, calibration, known.description), as_json
         )
     else:
-        in_memory = bundling.memory_seconds(network, bundled, waits)
+        in_memory = aggregation.memory_seconds(network, of_ranks, waits)
     if as_json:
         report = {
             **figures.as_json(),
@@ -197,18 +197,18 @@ def simulate(
             **known.rates_as_json(),
             **({} if forecast is None else {"forecast": forecast.as_json()}),
         }
-        if bundled is not None and in_memory is not None:
-            report["bundled"] = {
-                "ranks": bundled.demand.ranks, "memory_bytes": max(bundled.memory),
+        if of_ranks is not None and in_memory is not None:
+            report["two_level"] = {
+                "ranks": of_ranks.demand.ranks, "memory_bytes": max(of_ranks.memory),
                 "put_seconds": in_memory.put, "take_seconds": in_memory.take,
                 "seconds": in_memory.put + result.seconds + in_memory.take,
             }  # fmt: skip
         click.echo(json.dumps(report))
         return
     _tell(figures, flow, _size_text(demand), result.tokens, known)
-    if bundled is not None and in_memory is not None:
+    if of_ranks is not None and in_memory is not None:
         whole = in_memory.put + result.seconds + in_memory.take
-        click.echo(f"{memory_line(in_memory, bundled)}, in all {format_time(whole, 4)}")
+        click.echo(f"{memory_line(in_memory, of_ranks)}, in all {format_time(whole, 4)}")
     if forecast is not None:
         click.echo("\n".join(forecast.lines()))
     _tell_channels(channels)
@@ -216,10 +216,12 @@ def simulate(
         click.echo(f"wrote {file}")
 
 
-def _check_options(path: str | None, pattern: str, bundles: bool) -> None:
-    """Refuses options that would have no effect, and --bundles for patterns that are not aggregated."""
-    if bundles and pattern not in BUNDLED:
-        raise UsageError(f"a {pattern} is not bundled", remedy=f"--bundles serves {', '.join(BUNDLED)}")
+def _check_options(path: str | None, pattern: str, two_level: bool) -> None:
+    """Refuses options that would have no effect, and --two-level for patterns that are not aggregated."""
+    if two_level and pattern not in TWO_LEVEL:
+        raise UsageError(
+            f"a {pattern} is not aggregated", remedy=f"--two-level serves {', '.join(TWO_LEVEL)}"
+        )
     if path is not None:
         _refuse(_given(PLANNING), f"would plan an exchange, but {path} is planned already", "give no plan")
         return
@@ -245,25 +247,25 @@ def _planned(
     pattern: str,
     size: str,
     traffic: str | None,
-    scheduler: str,
-    startup: str | None,
+    algorithm: str,
+    alpha: str | None,
     seed: int,
     root: int,
     quiet: bool,
 ) -> PlannedExchange:
     """The exchange that the options describe."""
     if pattern != IRREGULAR:
-        paid = startup if COLLECTIVES[pattern].forwards else None
-        return plan_equal(pattern, network, size, scheduler, quiet=quiet, startup=paid, root=root)
+        paid = alpha if COLLECTIVES[pattern].forwards else None
+        return plan_equal(pattern, network, size, algorithm, quiet=quiet, alpha=paid, root=root)
     if traffic is None:
         raise UsageError("an irregular exchange needs its traffic", remedy="give --demand FILE")
-    return plan_traffic(network, traffic, scheduler, startup=startup, seed=seed, quiet=quiet)
+    return plan_traffic(network, traffic, algorithm, alpha=alpha, seed=seed, quiet=quiet)
 
 
 def _tell(figures: Figures, flow: str, sizes: str, tokens: int, known: KnownNetwork) -> None:
     of = "of" if figures.pattern == ALL_TO_ALL else "for"
     click.echo(
-        f"'{figures.scheduler}' under {flow}: {figures.transfers} messages {of} {sizes} in "
+        f"'{figures.algorithm}' under {flow}: {figures.transfers} messages {of} {sizes} in "
         f"{figures.phases} phases, {tokens} tokens"
     )
     click.echo(

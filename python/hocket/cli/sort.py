@@ -78,7 +78,7 @@ def sort(
     hostfile: str | None,
     source: str | None,
     defaults: Defaults,
-    scheduler: str | None,
+    algorithm: str | None,
     flow_control: str | None,
     placement: str | None,
     verbose: bool,
@@ -95,7 +95,7 @@ def sort(
     from hocket.sorting.job import FileSort, sorted_by
     from hocket.system.signals import as_exceptions
 
-    need_network(source, placement=placement, flow=flow_control, scheduler=scheduler)
+    need_network(source, placement=placement, flow=flow_control, algorithm=algorithm)
     limit = named("--memory", parse_bytes, memory) if memory is not None else None
     check_ranks_here(ranks, hostfile)
     ranks = ranks or cores()
@@ -107,7 +107,7 @@ def sort(
         source,
         hostfile,
         defaults,
-        RuntimeOptions(placement, flow_control, scheduler=scheduler, log=int(verbose)),
+        RuntimeOptions(placement, flow_control, algorithm=algorithm, log=int(verbose)),
     )
     with as_exceptions(), _outputs(files) as places, _progress(as_json) as on_step:
         what = FileSort(

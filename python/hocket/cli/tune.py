@@ -29,7 +29,7 @@ def tune() -> None:
 
 
 def _object(choice: Choice) -> dict[str, Any]:
-    one = choice.evidence
+    one = choice.timings
     candidates = [
         {
             "name": candidate.name,

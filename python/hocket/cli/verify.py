@@ -1,4 +1,4 @@
-"""``hocket verify``: trusts neither the file nor the scheduler."""
+"""``hocket verify``: trusts neither the file nor the algorithm."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli._shared.bundles import check_bundled, exchange_of
 from hocket.cli._shared.irregular import time_in_turn
 from hocket.cli._shared.options import (
     defaults_options,
@@ -20,13 +19,14 @@ from hocket.cli._shared.options import (
     network_option,
 )
 from hocket.cli._shared.sizes import size_text
+from hocket.cli._shared.two_level import check_two_level_plan, exchange_of
 from hocket.cli._shared.work import with_spinner
 from hocket.demand.collectives import ALL_TO_ALL
-from hocket.planning import bundling
+from hocket.planning import aggregation
 from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
-    from hocket._core import BundleCertificate, BundledExchange, Certificate, Plan
+    from hocket._core import Certificate, Plan, TwoLevelCertificate, TwoLevelExchange
     from hocket.network import Defaults, KnownNetwork
     from hocket.planning.figures import Figures
 
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 @click.argument("path", metavar="PLAN")
 @network_option()
 @click.option(
-    "--bundled",
+    "--two-level",
     is_flag=True,
-    help="PLAN has one rank a host: check both levels of what bundles of NETWORK's ranks make of it.",
+    help="PLAN has one rank a host: check both levels of what aggregates of NETWORK's ranks make of it.",
 )
 @defaults_options
 @json_option
@@ -46,7 +46,7 @@ def verify(
     ctx: click.Context,
     path: str,
     source: str,
-    bundled: bool,
+    two_level: bool,
     defaults: Defaults,
     as_json: bool,
 ) -> None:
@@ -61,28 +61,28 @@ def verify(
 
     known = load_network(source, defaults, as_json)
     plan = load_plan(path, as_json)
-    if bundled:
-        check_bundled(plan, known.network, path)
-    network = _core.one_rank_a_host(known.network) if bundled else known.network
+    if two_level:
+        check_two_level_plan(plan, known.network, path)
+    network = _core.one_rank_a_host(known.network) if two_level else known.network
     check_same_network(plan, network, path, source, known.is_measured)
     header, demand = plan.header, plan.header.demand
     stated = Exchange.of_file(plan, network)
     held = replace(
         stated,
         bound_phases=_core.least_phases(
-            network, demand, stated.bounds, ports_of(header.scheduler, demand.pattern)
+            network, demand, stated.bounds, ports_of(header.algorithm, demand.pattern)
         ),
-        # The startup that blocks were planned for is known to the plan alone.
+        # The per-message cost that blocks were planned for is known to the plan alone.
         bound_seconds=header.bound_seconds if demand.by_blocks else stated.bounds.seconds,
     )
     begun = time.perf_counter()
-    exchange = exchange_of(plan, known.network) if bundled else None
+    exchange = exchange_of(plan, known.network) if two_level else None
 
-    def proof() -> Certificate | BundleCertificate:
+    def proof() -> Certificate | TwoLevelCertificate:
         if exchange is None:
             return held.prove()
-        return bundling.verified(
-            network, exchange, plan.waits, ports_of(header.scheduler, exchange.between.pattern)
+        return aggregation.verified(
+            network, exchange, plan.waits, ports_of(header.algorithm, exchange.between.pattern)
         )
 
     certificate = with_spinner("verifying", proof, as_json)
@@ -105,7 +105,7 @@ def verify(
             **known.rates_as_json(),
         }
         if exchange is not None:
-            report["bundled"] = {"ranks": exchange.demand.ranks, "memory_bytes": max(exchange.memory)}
+            report["two_level"] = {"ranks": exchange.demand.ranks, "memory_bytes": max(exchange.memory)}
         click.echo(json.dumps(report))
     else:
         _tell(path, plan, certificate, figures, known, seconds, exchange)
@@ -115,20 +115,20 @@ def verify(
 def _tell(
     path: str,
     plan: Plan,
-    certificate: Certificate | BundleCertificate,
+    certificate: Certificate | TwoLevelCertificate,
     figures: Figures,
     known: KnownNetwork,
     seconds: float,
-    exchange: BundledExchange | None,
+    exchange: TwoLevelExchange | None,
 ) -> None:
     header = plan.header
     answer = {True: "yes", False: "NO"}
     click.echo(
-        f"{path}: {certificate.transfers} transfers in {certificate.phases} phases by '{header.scheduler}'"
+        f"{path}: {certificate.transfers} transfers in {certificate.phases} phases by '{header.algorithm}'"
     )
     if exchange is not None:
         click.echo(
-            f"bundled          {size_text(exchange.demand)} of {exchange.demand.ranks} ranks on "
+            f"aggregated       {size_text(exchange.demand)} of {exchange.demand.ranks} ranks on "
             f"{len(exchange.groups)} hosts, {format_bytes(max(exchange.memory))} of memory a host"
         )
     click.echo(f"complete         {answer[certificate.complete]}")

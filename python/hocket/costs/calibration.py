@@ -103,7 +103,7 @@ class Calibration:
     per_byte_loaded: float  # seconds, while all ranks exchange
     sendrecv: Figure  # MPI_Sendrecv of one byte, by all ranks at once
     host_flows: tuple[Flows, ...]  # into one host
-    trunk_flows: tuple[Flows, ...]  # from one switch to another
+    switch_link_flows: tuple[Flows, ...]  # from one switch to another
     memory: dict[str, float] | None  # MB/s of the basic transfers of `hocket calibrate memory`
     memory_origin: str
     seconds: float  # that measuring took
@@ -116,7 +116,7 @@ class Calibration:
 
     def flows(self, kind: str, bytes: int) -> tuple[float, float, float, float]:
         """The part of a wire's rate that 1, 2, 4, 8 flows of about so many bytes carry together."""
-        measured = self.host_flows if kind == "host" else self.trunk_flows
+        measured = self.host_flows if kind == "host" else self.switch_link_flows
         sizes = sorted({flow.bytes for flow in measured})
         if not sizes:
             return (1.0, 1.0, 1.0, 1.0)
@@ -158,7 +158,7 @@ def from_json(found: Any) -> Calibration:
         token=_figure(whole, "token"), token_loaded=_figure(whole, "token_loaded"),
         token_bytes=_count(whole, "token_bytes", 0),
         per_byte_loaded=_number(whole, "per_byte_loaded", 0, 1.0), sendrecv=_figure(whole, "sendrecv"),
-        host_flows=_flows(whole, "host_flows"), trunk_flows=_flows(whole, "trunk_flows"),
+        host_flows=_flows(whole, "host_flows"), switch_link_flows=_flows(whole, "switch_link_flows"),
         memory=None if memory is None else {str(k): _number(memory, k, 0, 1e12) for k in _object(memory)},
         memory_origin=_text(whole, "memory_origin"),
         seconds=_number(whole, "seconds", 0, 1e6), left_out=_count(whole, "left_out", 0),

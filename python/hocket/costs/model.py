@@ -58,8 +58,8 @@ def costs_for(network: _core.Network, calibration: Calibration | None, source: s
 
 def _assumed(one: _core.CostProfile, early_release: int) -> _core.ModelParameters:
     return _core.ModelParameters(
-        startup=one.send, receive=one.receive, token=one.token, token_work=one.send, eager=one.eager,
-        overhead=one.wire, host_shared=one.hosts, trunk_shared=one.trunks, early_release=early_release,
+        alpha=one.send, receive=one.receive, token=one.token, token_work=one.send, eager=one.eager,
+        overhead=one.wire, host_shared=one.hosts, switch_link_shared=one.switch_links, early_release=early_release,
     )  # fmt: skip
 
 
@@ -85,7 +85,7 @@ def _measured(
     latencies = _latencies(one)
     same_host = next((c for c in one.classes if c.links == 0), None)
     return _core.ModelParameters(
-        startup=send,
+        alpha=send,
         receive=receive,
         eager=one.eager,
         token=max(token - near.latency - beyond - 2 * token_work, 0.0),
@@ -95,7 +95,7 @@ def _measured(
         memory_rate=math.inf if same_host is None else 1 / same_host.per_byte,
         latencies=[latency + beyond for latency in latencies],
         host_shared=one.flows("host", bytes),
-        trunk_shared=one.flows("trunk", bytes),
+        switch_link_shared=one.flows("switch_link", bytes),
     )
 
 

@@ -68,7 +68,7 @@ def takes_contributions(entry: _core.Collective) -> bool:
 
 
 def scheduled_as(entry: _core.Collective) -> str:
-    """The pattern whose schedulers serve it: reductions are all-gathers turned round."""
+    """The pattern whose algorithms serve it: reductions are all-gathers turned round."""
     return ALL_GATHER if entry.forwards else str(entry.pattern)
 
 

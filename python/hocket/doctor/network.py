@@ -29,7 +29,7 @@ def check_network(case: Case) -> Iterator[Finding]:
         yield (note if known.host_rates.assumed else ok)("network", known.host_rates.text)
     if known.uplinks.assumed:
         yield note("network", known.uplinks.text)
-    elif known.uplinks.trunks:
+    elif known.uplinks.switch_links:
         yield ok("network", known.uplinks.text)
     if network.ranks > _core.MOST_RANKS_PLANNED_FOR_RUN:
         yield note(
@@ -40,7 +40,7 @@ def check_network(case: Case) -> Iterator[Finding]:
     for pattern in PLANNED_FOR_JOBS:
         demand = run_demand(network, pattern)
         try:
-            yield ok("network", f"{pattern}: scheduler {_core.plan_exchange(network, demand).scheduler.name}")
+            yield ok("network", f"{pattern}: algorithm {_core.plan_exchange(network, demand).algorithm.name}")
         except _core.InputError as error:
             yield note("network", f"{pattern}: the MPI library serves it: {error}")
 

@@ -101,7 +101,7 @@ def all_gather_comment(planned: PlannedExchange, options: RoutineOptions) -> Com
     return Comment(
         ALL_GATHER,
         ALL_GATHER,
-        f" --bytes {planned.demand.bytes} --startup {planned.startup:g}s",
+        f" --bytes {planned.demand.bytes} --alpha {planned.alpha:g}s",
         _replaces(options.function, "MPI_Allgather", "v"),
         [
             "any datatype and counts, and MPI_IN_PLACE; other communicators and contributions below",
@@ -121,7 +121,7 @@ def broadcast_comment(planned: PlannedExchange, options: RoutineOptions, size: i
     return Comment(
         "broadcast",
         planned.collective,
-        f" --bytes {size} --root {root} --startup {planned.startup:g}s",
+        f" --bytes {size} --root {root} --alpha {planned.alpha:g}s",
         _replaces(options.function, "MPI_Bcast"),
         [
             f"any datatype and count, from rank {root} of the network; other communicators, other roots and",
@@ -163,7 +163,7 @@ def reduction_comment(
     return Comment(
         planned.collective,
         planned.collective,
-        f" --bytes {size}{roots} --startup {planned.startup:g}s",
+        f" --bytes {size}{roots} --alpha {planned.alpha:g}s",
         _replaces(options.function, replaced, suffix),
         [
             f"{result}; other communicators",
@@ -203,7 +203,7 @@ def header(
     bottleneck = network.channel_name(bounds.bottleneck) if network.channels else "none"
     by_time = comment.collective != ALL_TO_ALL  # phases differ in length
     contention = (
-        "none: no two messages of a phase share a link in one direction, trunks as wide as their rate"
+        "none: no two messages of a phase share a link in one direction, inter-switch links as wide as their rate"
         if planned.certificate.contention_free
         else "messages of a phase share links: this schedule is for comparison"
     )
@@ -212,13 +212,13 @@ def header(
         "",
         f"Written by Hocket {version('hocket')} for the network {source}:",
         f"  hocket generate {comment.collective} --network {source}{comment.options}"
-        f" --scheduler {planned.scheduler} --flow {options.flow} --function-name {options.function}",
+        f" --algorithm {planned.algorithm} --flow {options.flow} --function-name {options.function}",
         "",
         comment.replaces,
         f"Compile it with any MPI:  mpicc -O2 -c FILE.c. It serves communicators of {network.ranks} ranks,",
         *comment.serves,
         "",
-        f"Scheduler   {planned.scheduler}",
+        f"Algorithm   {planned.algorithm}",
         f"Phases      {schedule.phases}; no schedule has fewer than {planned.bound_phases}"
         + ("" if by_time else f" (bottleneck {bottleneck})"),
         f"Contention  {contention}",
@@ -239,8 +239,8 @@ def header(
 
 
 def _source_of(planned: PlannedExchange, pattern: str = ALL_GATHER) -> str:
-    entries = (s for s in _core.schedulers() if s.name == planned.scheduler and s.pattern == pattern)
-    return next((s.source for s in entries), planned.scheduler)
+    entries = (s for s in _core.all_algorithms() if s.name == planned.algorithm and s.pattern == pattern)
+    return next((s.source for s in entries), planned.algorithm)
 
 
 def _replaces(function: str, replaced: str, suffix: str = "") -> str:

@@ -49,7 +49,7 @@ def carry(
     if total > MOST_PIECES:
         raise UsageError(
             f"the schedule has {total} pieces; a routine is written for at most {MOST_PIECES}",
-            remedy="choose another scheduler, or run the program with 'hocket run'",
+            remedy="choose another algorithm, or run the program with 'hocket run'",
         )
     unit = schedule.message_bytes
     for sends in carried:

@@ -139,8 +139,8 @@ def _root_of_blocks(rows: list[Row]) -> int:
 def _check_whole(planned: PlannedExchange) -> None:
     if len(planned.schedule) != planned.network.ranks - 1:
         raise UsageError(
-            f"'{planned.scheduler}' cuts messages, and a routine sends them whole",
-            remedy="choose a scheduler that does not, for example list",
+            f"'{planned.algorithm}' cuts messages, and a routine sends them whole",
+            remedy="choose an algorithm that does not, for example list",
         )
 
 
@@ -206,7 +206,7 @@ def _prepare(
     options.check()
     options.check_network(planned.network)
     if not planned.certificate.complete:
-        raise UsageError(f"the schedule of '{planned.scheduler}' is not complete", remedy="choose another")
+        raise UsageError(f"the schedule of '{planned.algorithm}' is not complete", remedy="choose another")
     waits = _waits(planned, options)
     programs = _core.rank_programs(planned.schedule, waits)
     rows = [
@@ -329,8 +329,8 @@ def _check_one_port(planned: PlannedExchange, rows: list[Row]) -> None:
         phases = [send.phase for send in row.sends]
         if len(set(phases)) != len(phases):
             raise UsageError(
-                f"'{planned.scheduler}' lets rank {rank} send several messages in one phase",
-                remedy="choose a scheduler that sends one at a time, for example ring",
+                f"'{planned.algorithm}' lets rank {rank} send several messages in one phase",
+                remedy="choose an algorithm that sends one at a time, for example ring",
             )
 
 

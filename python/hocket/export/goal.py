@@ -25,7 +25,7 @@ def files(plan: Transfers, output: str) -> dict[str, Iterator[str]]:
 
 
 def _lines(plan: Transfers) -> Iterator[str]:
-    yield f"// {plan.demand.pattern} of {plan.ranks} ranks by {plan.scheduler}: {len(plan.transfers)} messages, "
+    yield f"// {plan.demand.pattern} of {plan.ranks} ranks by {plan.algorithm}: {len(plan.transfers)} messages, "
     yield f"window {plan.window}\nnum_ranks {plan.ranks}\n"
     sent: defaultdict[int, list[tuple[int, Token]]] = defaultdict(list)  # by what a token follows
     awaited: defaultdict[int, list[tuple[int, Token]]] = defaultdict(list)  # by the send that waits

@@ -108,7 +108,7 @@ def _fire(plan: Transfers, matrix: _Matrix, cause: int, waiting: list[int]) -> N
 
 
 def _lines(plan: Transfers, matrix: _Matrix) -> Iterator[str]:
-    yield f"# {plan.demand.pattern} of {plan.ranks} ranks by {plan.scheduler}, window {plan.window}: flows 1 to "
+    yield f"# {plan.demand.pattern} of {plan.ranks} ranks by {plan.algorithm}, window {plan.window}: flows 1 to "
     yield f"{len(plan.transfers)} are its messages, others tokens\n"
     yield f"Nodes {plan.ranks}\nConnections {len(matrix.flows)}\nTriggers {len(matrix.fired) - 1}\n"
     for number, flow in enumerate(matrix.flows, 1):

@@ -149,7 +149,7 @@ class _Algorithm:
         if most > MOST_STEPS:
             raise UsageError(
                 f"a thread block would have {most} steps, and MSCCL has at most {MOST_STEPS}",
-                remedy="choose another --scheduler, or fewer ranks",
+                remedy="choose another --algorithm, or fewer ranks",
             )
 
     def _check(self) -> None:
@@ -170,8 +170,8 @@ class _Algorithm:
             for piece in transfer.pieces
         ):
             raise UsageError(
-                f"'{self.plan.scheduler}' has messages passed on by other ranks, which is not written for MSCCL",
-                remedy="choose another --scheduler",
+                f"'{self.plan.algorithm}' has messages passed on by other ranks, which is not written for MSCCL",
+                remedy="choose another --algorithm",
             )
 
     def _begin(self, rank: int) -> None:

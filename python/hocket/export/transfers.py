@@ -54,7 +54,7 @@ class Transfers:
     plan: _core.Plan
     network: _core.Network
     demand: _core.Demand
-    scheduler: str
+    algorithm: str
     window: int
     phases: int
     transfers: list[Transfer]
@@ -101,7 +101,7 @@ def transfers_of(plan: _core.Plan) -> Transfers:
     for own in sends:
         _own_order(own, transfers, waits.window, over, started)
     return Transfers(
-        plan, plan.build_network(), header.demand, header.scheduler, waits.window, schedule.phases, transfers, sends,
+        plan, plan.build_network(), header.demand, header.algorithm, waits.window, schedule.phases, transfers, sends,
         receives, _before(transfers, waits), over, started,
     )  # fmt: skip
 

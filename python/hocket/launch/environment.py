@@ -47,7 +47,7 @@ class RuntimeOptions:
     ``placement`` is ``names`` (processor names), ``slurm`` (the names that Slurm gave), ``order`` (rank i
     on the i-th place of the network) or a file with one host name per rank, or one host's coordinates
     where the network is a torus, mesh or hypercube. ``flow_control`` is token, window:K, barrier or free. Sizes are
-    bytes. ``choose`` is learn, predict or off. ``scheduler``: of irregular exchanges. ``report``: directory that
+    bytes. ``choose`` is learn, predict or off. ``algorithm``: of irregular exchanges. ``report``: directory that
     all hosts see, for what the ranks
     tell of their calls.
     """
@@ -58,7 +58,7 @@ class RuntimeOptions:
     min_bytes: int | None = None
     min_gather_bytes: int | None = None
     min_vector_bytes: int | None = None
-    scheduler: str | None = None
+    algorithm: str | None = None
     segment: int | None = None
     release_threshold: int | None = None
     log: int = 0
@@ -97,7 +97,7 @@ class RuntimeOptions:
         """The HOCKET_ variables of docs/running.md, except for the plans and where the ranks are."""
         values = dict(self._by_option().values()) | {
             "HOCKET_FLOW_CONTROL": "token" if self.window else self.flow_control or "token",
-            "HOCKET_SCHEDULER": self._irregular_scheduler(),
+            "HOCKET_ALGORITHM": self._irregular_algorithm(),
         }
         del values["HOCKET_PLACEMENT"]
         if self.choose is not None:
@@ -109,13 +109,13 @@ class RuntimeOptions:
         said = {field.name: getattr(self, field.name) for field in fields(self)} | {"log": self.log or None}
         return {option: (variable_of(option), value) for option, value in said.items()}
 
-    def _irregular_scheduler(self) -> str | None:
-        if self.scheduler is not None:
+    def _irregular_algorithm(self) -> str | None:
+        if self.algorithm is not None:
             try:
-                _core.find_scheduler(self.scheduler, IRREGULAR)
+                _core.find_algorithm(self.algorithm, IRREGULAR)
             except _core.InputError as error:
                 raise UsageError(str(error), remedy="choose one of these") from None
-        return self.scheduler
+        return self.algorithm
 
     def where_ranks_are(self, network: _core.Network, ranks: int) -> str:
         """Value of HOCKET_PLACEMENT for this many ranks: nothing, a rule, or a file of host names.
@@ -145,9 +145,9 @@ def variable_of(option: str) -> str:
 def _check_variable(name: str, value: str) -> None:
     """Raises UsageError, naming the variable, for a value that the runtime would not take."""
     wrong = _core.wrong_variables([f"{name}={value}"])
-    if name == "HOCKET_SCHEDULER" and not wrong:
+    if name == "HOCKET_ALGORITHM" and not wrong:
         try:
-            _core.find_scheduler(value, IRREGULAR)
+            _core.find_algorithm(value, IRREGULAR)
         except _core.InputError as error:
             wrong = [f"{name}: {error}"]
     if name == "HOCKET_PLACEMENT" and value not in _PLACEMENTS and not Path(value).is_file():
@@ -170,7 +170,7 @@ def scheduled_variables() -> list[str]:
     """The names of all variables that :func:`scheduled_environment` may set, but for ``LD_PRELOAD``."""
     return [
         *dict(RuntimeOptions()._by_option().values()),
-        "HOCKET_TRUNKS",
+        "HOCKET_SWITCH_LINKS",
         "HOCKET_CHOICES",
         "HOCKET_RUNTIME",
         "HOCKET_RUNTIME_MPI",
@@ -200,8 +200,8 @@ def scheduled_environment(
     if options.choose != "off":
         environment["HOCKET_CHOICES"] = os.environ.get("HOCKET_CHOICES", str(choices_dir()))
     if not isinstance(network, _core.Network):
-        if trunks := trunks_to_measure(network):
-            environment["HOCKET_TRUNKS"] = str(trunks)
+        if switch_links := switch_links_to_measure(network):
+            environment["HOCKET_SWITCH_LINKS"] = str(switch_links)
         measured = network.is_measured
         given, network = network.description.source, network.network
     else:
@@ -219,11 +219,11 @@ def scheduled_environment(
     return {**find_runtime(mpicc).environment(), **environment, "HOCKET_PLAN": listed}
 
 
-def trunks_to_measure(known: KnownNetwork) -> Path | None:
+def switch_links_to_measure(known: KnownNetwork) -> Path | None:
     """Folder in which ranks keep the widths of uplinks that they measure; None: they measure nothing."""
     from hocket.network.measured import kept_path
 
-    assumed = known.uplinks.assumed and len(_core.trunks(known.network)) > 0
+    assumed = known.uplinks.assumed and len(_core.switch_links(known.network)) > 0
     return kept_path(known.description) if assumed else None
 
 
@@ -255,7 +255,7 @@ def _given_plans(
 
 def _check_holds(plan: _core.Plan, network: _core.Network, path: Path) -> None:
     header = plan.header
-    ports = ports_of(header.scheduler, header.demand.pattern)
+    ports = ports_of(header.algorithm, header.demand.pattern)
     found = check(network, header.demand, plan.schedule, plan.waits, ports)
     if not found.ok:
         kind, phase, text = found.findings[0]
@@ -284,7 +284,7 @@ def run_demand(network: _core.Network, pattern: str) -> _core.Demand:
 
 
 def _cached_plan(network: _core.Network, pattern: str, options: RuntimeOptions) -> Path | None:
-    """None where no scheduler serves an all-gather of this network: the ranks say why when they need it."""
+    """None where no algorithm serves an all-gather of this network: the ranks say why when they need it."""
     try:
         plan = plan_for_run(network, pattern, options.window)
     except _core.InputError:

@@ -32,9 +32,9 @@ def settle_host_rates(description: NetworkDescription) -> KnownRates:
     if not assumed and 1 / CONTRADICTED < times < CONTRADICTED:
         return KnownRates("stated", f"host rates: {format_rate(rate)}, as stated")
     _make_faster(description, times, only_assumed=assumed)
-    startup = f", {format_time(measured.startup, 3)} a message" if measured.startup > 0 else ""
+    alpha = f", {format_time(measured.alpha, 3)} a message" if measured.alpha > 0 else ""
     but = "" if assumed else f"; the network says {format_rate(rate)}"
-    found = f"{format_rate(measured.host_rate, 3)}{startup}{but}"
+    found = f"{format_rate(measured.host_rate, 3)}{alpha}{but}"
     return KnownRates("measured", f"host rates: measured on {measured.date} in this cluster: {found}")
 
 

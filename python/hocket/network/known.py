@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from hocket.network.components import component_with, components_of
 from hocket.network.description import NetworkDescription
 from hocket.network.host_rates import settle_host_rates
-from hocket.network.islands import island_with, islands_of
 from hocket.network.measured import Measured, read_measured
 from hocket.network.parts import Defaults
 from hocket.network.provenance import KnownRates
@@ -27,10 +27,10 @@ class Uplinks(KnownRates):
     """Provenance of the rates of inter-switch links.
 
     ``provenance`` is that of the least known link; ``none`` where no two switches are wired, or nothing is known of
-    links between switches and no two hosts share one. ``trunks``: how many links are of that provenance.
+    links between switches and no two hosts share one. ``inter-switch links``: how many links are of that provenance.
     """
 
-    trunks: int = 0
+    switch_links: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,10 @@ def read_known_network(
     source: str, defaults: Defaults | None = None, hosts: Collection[str] = ()
 ) -> KnownNetwork:
     """The network of a file or short form, its uplinks as fast as options, the file or a measurement say,
-    in this order, and else assumed. Of several islands the one with all of ``hosts``.
+    in this order, and else assumed. Of several components the one with all of ``hosts``.
 
     Raises :class:`hocket.errors.NetworkError` as :func:`hocket.network.read_network_description` does, where
-    an option does not fit the network, and where there are islands and ``hosts`` are not of one.
+    an option does not fit the network, and where there are components and ``hosts`` are not of one.
     """
     defaults = defaults or Defaults()
     return known_network(read_network_description(source, defaults), defaults, hosts)
@@ -91,13 +91,15 @@ def known_network(
     description: NetworkDescription, defaults: Defaults, hosts: Collection[str] = ()
 ) -> KnownNetwork:
     """Make the known network of a description that has been read already."""
-    return _known(island_with(islands_of(description), hosts), defaults)
+    return _known(component_with(components_of(description), hosts), defaults)
 
 
-def read_islands(source: str, defaults: Defaults | None = None) -> list[KnownNetwork]:
+def read_components(source: str, defaults: Defaults | None = None) -> list[KnownNetwork]:
     """Every connected component of a network; most networks have one."""
     defaults = defaults or Defaults()
-    return [_known(island, defaults) for island in islands_of(read_network_description(source, defaults))]
+    return [
+        _known(component, defaults) for component in components_of(read_network_description(source, defaults))
+    ]
 
 
 def _known(description: NetworkDescription, defaults: Defaults) -> KnownNetwork:
@@ -111,25 +113,25 @@ def settle_uplinks(description: NetworkDescription, defaults: Defaults) -> Uplin
     option = apply_options(description, defaults)
     if description.wiring is not None:  # nobody has asked for links, which all have their rates
         return _stated(description.wiring.uplinks, description.wiring.uplink_rates, "as stated")
-    trunks = description.uplinks()
-    if option or not trunks:
-        return _stated(len(trunks), _rates(description, trunks), f"by {option}")
-    unknown = [index for index in trunks if not description.links[index].rate_given]
+    switch_links = description.uplinks()
+    if option or not switch_links:
+        return _stated(len(switch_links), _rates(description, switch_links), f"by {option}")
+    unknown = [index for index in switch_links if not description.links[index].rate_given]
     if unknown:
         shared = set(shared_uplinks(description))
         unknown = [index for index in unknown if index in shared]
-        trunks = [index for index in trunks if index in shared]
-        if not trunks:
+        switch_links = [index for index in switch_links if index in shared]
+        if not switch_links:
             return Uplinks("none", "uplinks: none with two hosts or more on both sides")
     if not unknown:
-        return _stated(len(trunks), _rates(description, trunks), "as stated")
+        return _stated(len(switch_links), _rates(description, switch_links), "as stated")
     measured, warning = read_measured(description)
     left = _use(measured, description, unknown) if measured is not None else unknown
     if measured is not None and not left:
         rates = _from_to(_rates(description, unknown))
         text = f"uplinks: measured on {measured.date} in this cluster: {rates}"
         return Uplinks("measured", text + _at_least(measured), warning, len(unknown))
-    some = f"{len(left)} of {len(trunks)} " if len(left) < len(trunks) else ""
+    some = f"{len(left)} of {len(switch_links)} " if len(left) < len(switch_links) else ""
     text = f"uplinks: {some}assumed as fast as a host's link (the file does not say); {_REMEDY}"
     return Uplinks("assumed", text, warning, len(left))
 
@@ -137,7 +139,7 @@ def settle_uplinks(description: NetworkDescription, defaults: Defaults) -> Uplin
 def _stated(uplinks: int, rates: Collection[float], how: str) -> Uplinks:
     if uplinks == 0:
         return Uplinks("none", "uplinks: none")
-    return Uplinks("stated", f"uplinks: {_from_to(rates)}, {how}", trunks=uplinks)
+    return Uplinks("stated", f"uplinks: {_from_to(rates)}, {how}", switch_links=uplinks)
 
 
 def _use(measured: Measured, description: NetworkDescription, links: Sequence[int]) -> list[int]:

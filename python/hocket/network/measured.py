@@ -1,11 +1,13 @@
 """Rates of hosts and widths of uplinks that a run has measured in this cluster, kept in the cache.
 
-One file for each wiring, ``trunks-<digest>.json``, which the runtime writes::
+One file for each wiring, ``inter-switch links-<digest>.json``, which the runtime writes::
 
-    {"version": 1, "date": "2026-11-23T04:00:00Z", "mpi": "…", "host_rate": bytes/s of a host, "startup": s a message,
-     "trunks": [{"a": "leaf0", "b": "spine", "pairs": 8, "rate": bytes/s of all, "width": of one host}]}
+    {"version": 1, "date": "2026-11-23T04:00:00Z", "mpi": "…", "host_rate": bytes/s of a host, "per-message cost": s a
+    message,
+     "inter-switch links": [{"a": "leaf0", "b": "spine", "pairs": 8, "rate": bytes/s of all, "width": of one host}]}
 
-A file without ``startup`` is of a time when only uplinks were measured; there are no ``trunks`` where only rates were.
+A file without ``per-message cost`` is of a time when only uplinks were measured; there are no ``inter-switch links``
+where only rates were.
 ``pairs`` pairs of hosts sent across the uplink at once, so a width cannot show more than that.
 """
 
@@ -47,12 +49,13 @@ class Width:
 class Measured:
     """Widths of uplinks by their two ends, and the day (``2026-11-23``) on which they were measured.
 
-    ``host_rate``: what a host sends, bytes/s; ``startup``: seconds of a message without bytes, 0 where not known.
+    ``host_rate``: what a host sends, bytes/s; ``per-message cost``: seconds of a message without bytes, 0 where not
+    known.
     """
 
     date: str
     host_rate: float
-    startup: float
+    alpha: float
     widths: dict[frozenset[str], Width]
 
 
@@ -60,7 +63,7 @@ def kept_path(description: NetworkDescription) -> Path:
     """File of what was measured of this network. Raises HocketError if there is no safe cache."""
     from hocket.system.cache import cache_dir
 
-    return cache_dir() / f"trunks-{wiring_digest(description)}.json"
+    return cache_dir() / f"switch_links-{wiring_digest(description)}.json"
 
 
 def wiring_digest(description: NetworkDescription) -> str:
@@ -98,7 +101,7 @@ def _is_anything_kept() -> bool:
     """Else the digest of a network of a million hosts would be made in vain."""
     from hocket.system.cache import cache_dir
 
-    return any(cache_dir().glob("trunks-*.json"))
+    return any(cache_dir().glob("switch_links-*.json"))
 
 
 def _load(path: Path) -> Any:
@@ -118,31 +121,33 @@ def _checked(found: Any, description: NetworkDescription) -> Measured:
     if found.get("version") != VERSION:
         raise ValueError("of another version")
     date = _DATE.fullmatch(found["date"]) if isinstance(found.get("date"), str) else None
-    trunks = found.get("trunks")
-    rate, startup = found.get("host_rate"), found.get("startup", 0)
+    switch_links = found.get("switch_links")
+    rate, alpha = found.get("host_rate"), found.get("alpha", 0)
     if (
         date is None
-        or not isinstance(trunks, list)
+        or not isinstance(switch_links, list)
         or not _positive(rate)
         or not _LEAST <= rate <= _MOST_RATE
     ):
-        raise ValueError("date, host_rate or trunks are missing")
-    if startup != 0 and (not _positive(startup) or startup > MAX_LATENCY):
-        raise ValueError("no sensible startup")
+        raise ValueError("date, host_rate or inter-switch links are missing")
+    if alpha != 0 and (not _positive(alpha) or alpha > MAX_LATENCY):
+        raise ValueError("no sensible per-message cost")
     switches = {node.name for node in description.nodes if not node.is_host}
     wired = {frozenset((link.a, link.b)) for link in description.links if {link.a, link.b} <= switches}
     widths: dict[frozenset[str], Width] = {}
-    for trunk in trunks:
-        if not isinstance(trunk, dict) or not all(isinstance(trunk.get(end), str) for end in "ab"):
-            raise ValueError("a trunk without ends")
-        ends = frozenset((trunk["a"], trunk["b"]))
-        pairs, width = trunk.get("pairs"), trunk.get("width")
+    for switch_link in switch_links:
+        if not isinstance(switch_link, dict) or not all(
+            isinstance(switch_link.get(end), str) for end in "ab"
+        ):
+            raise ValueError("an inter-switch link without ends")
+        ends = frozenset((switch_link["a"], switch_link["b"]))
+        pairs, width = switch_link.get("pairs"), switch_link.get("width")
         if ends not in wired or ends in widths:
             raise ValueError(f"{' - '.join(sorted(ends))} is not an uplink of this network, or stands twice")
         if type(pairs) is not int or not 1 <= pairs <= MAX_PAIRS or not _positive(width):
             raise ValueError(f"no sensible width of {' - '.join(sorted(ends))}")
         widths[ends] = settle(width, pairs)
-    return Measured(date[1], float(rate), float(startup), widths)
+    return Measured(date[1], float(rate), float(alpha), widths)
 
 
 def _positive(value: Any) -> TypeGuard[float]:

@@ -13,8 +13,8 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from hocket.errors import NetworkError, Where
+from hocket.network.components import components_of
 from hocket.network.description import NetworkDescription
-from hocket.network.islands import islands_of
 from hocket.network.parts import Defaults, Link
 from hocket.network.readers.lldp import Chassis, Heard, Record
 from hocket.network.source import shown
@@ -40,7 +40,7 @@ class _Cable:
 
     ends: dict[str, frozenset[str]]
     rate: float | None
-    bundled: bool
+    aggregated: bool
     where: Where
 
 
@@ -201,8 +201,8 @@ def _cables(state: _Merge, heard: dict[str, list[Heard]]) -> list[_Cable]:
             }
             sides = [side for side in (one, other) if side is not None]
             rates = [side.rate for side in sides if side.rate is not None]
-            bundled = any(side.bundled for side in sides)
-            cables.append(_Cable(ends, min(rates, default=None), bundled, sides[0].where))
+            aggregated = any(side.aggregated for side in sides)
+            cables.append(_Cable(ends, min(rates, default=None), aggregated, sides[0].where))
             if len(sides) == 1 and a in heard and b in heard:
                 once.append(f"{a} - {b}")
     if once:
@@ -373,7 +373,7 @@ def _description(
         result.links.append(Link(a, b, rate, defaults.latency, own[0].where, told or bool({a, b} & hosts)))
     _tell(state, links, hosts, usual)
     result.shape = "tree" if len(result.links) < len(result.nodes) else "graph"
-    parts = islands_of(result)
+    parts = components_of(result)
     if len(parts) > 1:
         one, other = (part.hosts[0].name for part in parts[:2])
         raise NetworkError(
@@ -411,7 +411,7 @@ def _tell(state: _Merge, links: dict[tuple[str, str], list[_Cable]], hosts: set[
     """Note what was decided: wider links, unknown speeds, nodes without names."""
     wide = [(ends, own) for ends, own in links.items() if len(own) > 1]
     if wide:
-        loose = [f"{a} - {b}" for (a, b), own in wide if not any(cable.bundled for cable in own)]
+        loose = [f"{a} - {b}" for (a, b), own in wide if not any(cable.aggregated for cable in own)]
         state.notes.append(
             f"several cables side by side are one link of their common rate: "
             f"{_some([f'{a} - {b}' for (a, b), _ in wide], 'link')}"

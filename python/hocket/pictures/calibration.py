@@ -26,7 +26,10 @@ def draw_calibration(calibration: Calibration, path: str | Path) -> None:
             times.errorbar([t.bytes for t in known], middle, errors, marker="o", markersize=3, capsize=2,
                            color=colours[number % len(colours)], label=one.name)  # fmt: skip
         times.set(xscale="log", yscale="log", xlabel="bytes of a message", ylabel="seconds")
-        wires = (("into one host", calibration.host_flows), ("over one trunk", calibration.trunk_flows))
+        wires = (
+            ("into one host", calibration.host_flows),
+            ("over one inter-switch link", calibration.switch_link_flows),
+        )
         number = 0
         for what, flows in wires:
             for size in sorted({flow.bytes for flow in flows}):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Group(Enum):
     """Position of a channel in the network."""
 
-    TRUNK = "between switches"
+    SWITCH_LINK = "between switches"
     UP = "from hosts"
     DOWN = "to hosts"
     LINK = "channels"  # hosts are wired to each other, or the network is a list of routes
@@ -47,7 +47,7 @@ def group_of(links: list[tuple[int, int]], ranks: list[int], channel: int) -> Gr
         return Group.LINK
     source, sink = _ends(links, channel)
     if ranks[source] == 0 and ranks[sink] == 0:
-        return Group.TRUNK
+        return Group.SWITCH_LINK
     if ranks[source] > 0 and ranks[sink] > 0:
         return Group.LINK
     return Group.UP if ranks[source] > 0 else Group.DOWN
@@ -83,7 +83,7 @@ def _bands_by_level(network: Network) -> list[Band]:
     kinds: dict[tuple[Group, int, int], list[int]] = {}
     for channel in range(network.channels):
         group, pair = group_of(links, ranks, channel), (0, 0)
-        if group is Group.TRUNK:
+        if group is Group.SWITCH_LINK:
             source, sink = (levels[node] for node in _ends(links, channel))
             pair = (source, sink) if source != sink else (0, 0)
         kinds.setdefault((group, *pair), []).append(channel)

@@ -22,7 +22,7 @@ ROW: Final = "#f4f6f8"
 IDLE: Final = "#dfe2e6"
 ALARM: Final = "#d55e00"
 GROUP_COLOURS: Final = {
-    Group.TRUNK: "#0072b2",
+    Group.SWITCH_LINK: "#0072b2",
     Group.UP: "#56b4e9",
     Group.DOWN: "#e69f00",
     Group.LINK: "#009e73",

@@ -38,7 +38,7 @@ TRANSFER: Final = np.dtype([
 class Plan:
     """A schedule of an exchange on a network. Plans come from :func:`plan` and :meth:`load`.
 
-    ``bound_phases``: no schedule under the scheduler's port model has fewer phases. ``bound_seconds``: none
+    ``bound_phases``: no schedule under the algorithm's port model has fewer phases. ``bound_seconds``: none
     takes less time. ``predicted_seconds``: what the model says of this one, waits included.
     """
 
@@ -68,18 +68,18 @@ class Plan:
 
     def __repr__(self) -> str:
         return (
-            f"<hocket.Plan {self.pattern} of {self.network.ranks} ranks by '{self.scheduler}': "
+            f"<hocket.Plan {self.pattern} of {self.network.ranks} ranks by '{self.algorithm}': "
             f"{self.phases} phases, ratio {self.ratio:.3f}>"
         )
 
     @property
-    def scheduler(self) -> str:
-        """The scheduler that made it."""
-        return self._exchange.scheduler
+    def algorithm(self) -> str:
+        """The algorithm that made it."""
+        return self._exchange.algorithm
 
     @property
     def bound_phases(self) -> int:
-        """The fewest phases that the scheduler's port model allows."""
+        """The fewest phases that the algorithm's port model allows."""
         return self._exchange.bound_phases
 
     @property
@@ -130,7 +130,7 @@ class Plan:
     def report(self) -> dict[str, Any]:
         """Plain numbers and texts, as ``hocket plan … --json`` prints them.
 
-        Of a plan from a file: without what only planning knows, such as ``startup`` and ``plan_seconds``.
+        Of a plan from a file: without what only planning knows, such as ``per-message cost`` and ``plan_seconds``.
         """
         return dict(self._report) or self._exchange.figures.as_json()
 
@@ -155,9 +155,9 @@ def plan(
     *,
     bytes: int | str | None = None,
     contributions: Sequence[int] | None = None,
-    scheduler: str = AUTO,
+    algorithm: str = AUTO,
     window: int | None = None,
-    startup: float | str | None = None,
+    alpha: float | str | None = None,
     seed: int = 1,
     root: int = 0,
 ) -> Plan:
@@ -168,23 +168,23 @@ def plan(
     ``contributions``, one size for each rank; or a matrix of shape (ranks, ranks) whose entry [i, j] is the
     bytes that rank i sends to rank j: a numpy array, nested lists, or a sparse array of scipy. Numbers are
     integers, or floats that are whole. What a rank has for itself, on the diagonal, is no message.
-    ``scheduler``: one of ``hocket schedulers``, or ``"auto"``. ``window``: messages in flight on a channel;
+    ``algorithm``: one of ``hocket algorithms``, or ``"auto"``. ``window``: messages in flight on a channel;
     None: as many as ``hocket run`` allows.
-    ``startup``: seconds that a message costs its sender (matrices, and where ranks pass on what they get); None: 50 µs
-    where there is a root, as in a running program, else 0. ``seed``: of schedulers
+    ``per-message cost``: seconds that a message costs its sender (matrices, and where ranks pass on what they get);
+    None: 50 µs where there is a root, as in a running program, else 0. ``seed``: of algorithms
     that draw lots; the same seed gives the same plan on every machine. ``root``: of collectives that have one.
 
     Raises :class:`hocket.DemandError` for a matrix that is not square, of another number of ranks, or has
-    negative, fractional or infinite entries; :class:`hocket.UsageError` for what no scheduler serves;
+    negative, fractional or infinite entries; :class:`hocket.UsageError` for what no algorithm serves;
     :class:`hocket.NetworkError` for a network that cannot exist.
     """
     net = network_of(network)
     core = net._core
     window = None if window is None else whole(window, "window", 1, 1024)
-    seconds = None if startup is None else seconds_of(startup, "startup")
+    seconds = None if alpha is None else seconds_of(alpha, "alpha")
     collective = find(demand) if isinstance(demand, str) else None
-    if not isinstance(scheduler, str):
-        raise UsageError(f"scheduler {scheduler!r}", remedy="give 'auto' or a name of 'hocket schedulers'")
+    if not isinstance(algorithm, str):
+        raise UsageError(f"algorithm {algorithm!r}", remedy="give 'auto' or a name of 'hocket algorithms'")
     if contributions is not None and not (collective is not None and takes_contributions(collective)):
         raise UsageError("contributions belong to an all-gather or a reduce-scatter", remedy="leave them out")
     if bytes is not None and (collective is None or contributions is not None):
@@ -194,20 +194,20 @@ def plan(
             traffic = traffic_of(demand)
             traffic.check_ranks(core.ranks, "the matrix")
             lots = whole(seed, "seed", 0, 2**63 - 1)
-            planned = plan_irregular(core, traffic.demand(), scheduler, window, seconds or 0.0, lots)
+            planned = plan_irregular(core, traffic.demand(), algorithm, window, seconds or 0.0, lots)
         else:
             sizes = None if contributions is None else contributions_of(contributions, core.ranks)
             size = 0 if sizes is not None else size_of(bytes, 0 if collective.forwards else 1)
             seconds = seconds if collective.forwards else None
             origin = whole(root, "root", 0, core.ranks - 1)
             planned = plan_collective(
-                demand, core, size, scheduler, window, seconds, root=origin, contributions=sizes
+                demand, core, size, algorithm, window, seconds, root=origin, contributions=sizes
             )
     return Plan(net, planned, planned.report())
 
 
 def verify(plan: Plan, network: Network | str | PathLike[str] | None = None) -> _core.Certificate:
-    """Checks a plan phase by phase and byte by byte; shares no code with the schedulers.
+    """Checks a plan phase by phase and byte by byte; shares no code with the algorithms.
 
     Returns an object with ``ok``, ``complete``, ``contention_free``, ``worst_channel_use``, ``counts``
     (violations by kind) and ``findings`` (kind, phase and text of the first few). ``network``: also whether
@@ -223,7 +223,7 @@ def simulate(
     network: Network | str | PathLike[str] | None = None,
     *,
     flow: str | None = None,
-    startup: float | str = 0.0,
+    alpha: float | str = 0.0,
     token: float | str = 0.0,
     barrier: float | str = 0.0,
     overhead: float = 1.0,
@@ -231,7 +231,7 @@ def simulate(
     """Predicts times and loads, message by message.
 
     ``flow``: what holds a message back: ``token``, ``window:K``, ``barrier`` or ``free``; None: as planned.
-    Seconds: ``startup`` per message of its sender, ``token`` per token besides latency, ``barrier`` between
+    Seconds: ``per-message cost`` per message of its sender, ``token`` per token besides latency, ``barrier`` between
     phases. ``overhead``: bytes on the wire per byte. ``network``: as of :func:`verify`.
 
     Returns an object with ``seconds`` (all of it), ``tokens``, and numpy arrays: ``phase``, ``posted``,
@@ -244,7 +244,7 @@ def simulate(
     if not isinstance(overhead, float | int) or not 1 <= overhead <= 1000:
         raise UsageError(f"overhead {overhead!r}", remedy="give 1 or more bytes on the wire per byte")
     costs = _core.ModelParameters(
-        startup=seconds_of(startup, "startup"),
+        alpha=seconds_of(alpha, "alpha"),
         token=seconds_of(token, "token"),
         barrier=seconds_of(barrier, "barrier"),
         overhead=float(overhead),

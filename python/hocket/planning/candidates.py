@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hocket import _core
 from hocket.costs.model import OUTSTANDING, SEGMENT, Costs, costs_for
 from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR, library_calls
-from hocket.planning import bundling
+from hocket.planning import aggregation
 from hocket.planning.plan import Exchange
 from hocket.units import format_bytes, format_time
 
@@ -125,17 +125,17 @@ def _candidates(planned: Exchange, costs: Costs) -> Iterator[Candidate]:
     """Candidates that default settings offer to a run, without the library's own call, whose algorithm is
     unknown."""
     network, demand = planned.network, planned.demand
-    bundled = bundling.runs_bundle(network, demand)
+    two_level = aggregation.runs_two_level(network, demand)
     usual = _core.run_window(demand)
     for one in _core.choose.offered(demand.bytes, network.ranks, usual, SEGMENT):
-        if one.bundled and bundled and not (one.all_lead and not _all_lead(network, demand)):
-            # Bundles that the library carries, or nobody in turn, have no waits to simulate.
+        if one.two_level and two_level and not (one.all_lead and not _all_lead(network, demand)):
+            # Aggregates that the library carries, or nobody in turn, have no waits to simulate.
             waits = one.window > 0 and not one.free
             seconds = (
-                bundling.seconds_of(network, demand, costs, _STEPS, window=one.window) if waits else None
+                aggregation.seconds_of(network, demand, costs, _STEPS, window=one.window) if waits else None
             )
             yield Candidate(one.name, seconds)
-        elif one.window > 0 and not one.bundled:
+        elif one.window > 0 and not one.two_level:
             yield Candidate(one.name, _seconds_of(planned, costs, one))
 
 

@@ -33,7 +33,7 @@ class Figures:
     """
 
     pattern: str
-    scheduler: str
+    algorithm: str
     hosts: int
     ranks: int
     messages: int
@@ -55,7 +55,7 @@ class Figures:
         cls,
         network: _core.Network,
         demand: _core.Demand,
-        scheduler: str,
+        algorithm: str,
         schedule: _core.Schedule,
         waits: _core.Waits,
         bounds: _core.Bounds,
@@ -80,7 +80,7 @@ class Figures:
             over = time_ratio if demand.by_blocks else ratio(schedule.phases, bound_phases)
         return cls(
             pattern=str(demand.pattern),
-            scheduler=scheduler,
+            algorithm=algorithm,
             hosts=len(network.hosts),
             ranks=network.ranks,
             messages=demand.messages,

@@ -28,7 +28,7 @@ def check_same_network(
 def check_header(header: _core.PlanHeader, network: _core.Network, bounds: _core.Bounds, where: str) -> None:
     """Refuses a plan whose header states other bounds than its demand has on the plan's own ``network``, or a
     time that is less. Messages that go whole have no size in the rows, so that nothing else tells of a changed
-    one. What is 0 is not stated; what startup blocks were planned for is not known.
+    one. What is 0 is not stated; what per-message cost blocks were planned for is not known.
     """
     from hocket.units import format_time
 
@@ -55,14 +55,14 @@ def check_header(header: _core.PlanHeader, network: _core.Network, bounds: _core
 
 
 def _least_phases(header: _core.PlanHeader, network: _core.Network, bounds: _core.Bounds) -> int | None:
-    """None where it depends on what a scheduler lets ranks do at once, and this version does not know the
-    scheduler."""
+    """None where it depends on what an algorithm lets ranks do at once, and this version does not know the
+    algorithm."""
     demand = header.demand
     pattern = ALL_GATHER if demand.by_blocks else demand.pattern
-    known = any(s.name == header.scheduler and s.pattern == pattern for s in _core.schedulers())
+    known = any(s.name == header.algorithm and s.pattern == pattern for s in _core.all_algorithms())
     if demand.by_blocks and not known:
         return None
-    least: int = _core.least_phases(network, demand, bounds, ports_of(header.scheduler, demand.pattern))
+    least: int = _core.least_phases(network, demand, bounds, ports_of(header.algorithm, demand.pattern))
     return least
 
 

@@ -28,11 +28,11 @@ class Exchange:
 
     network: _core.Network
     demand: _core.Demand
-    scheduler: str
+    algorithm: str
     schedule: _core.Schedule
     waits: _core.Waits
     bounds: _core.Bounds
-    bound_phases: int  # no schedule under the scheduler's port model has fewer
+    bound_phases: int  # no schedule under the algorithm's port model has fewer
     bound_seconds: float  # no schedule takes less time
     predicted_seconds: float
 
@@ -44,7 +44,7 @@ class Exchange:
         network = file.build_network() if network is None else network
         header = file.header
         return cls(
-            network, header.demand, header.scheduler, file.schedule, file.waits,
+            network, header.demand, header.algorithm, file.schedule, file.waits,
             _core.lower_bounds(network, header.demand),
             header.bound_phases, header.bound_seconds, header.predicted_seconds,
         )  # fmt: skip
@@ -56,7 +56,7 @@ class Exchange:
             self.schedule,
             self.waits,
             self.demand,
-            self.scheduler,
+            self.algorithm,
             self.bound_phases,
             self.bound_seconds,
             self.predicted_seconds,
@@ -66,14 +66,14 @@ class Exchange:
     def figures(self) -> Figures:
         """Figures of the exchange that reports show."""
         return Figures.of(
-            self.network, self.demand, self.scheduler, self.schedule, self.waits, self.bounds,
+            self.network, self.demand, self.algorithm, self.schedule, self.waits, self.bounds,
             self.bound_phases, self.bound_seconds, self.predicted_seconds,
         )  # fmt: skip
 
     def prove(self) -> _core.Certificate:
-        """Verify the plan under the port model of its scheduler. Every caller accepts plans by this
+        """Verify the plan under the port model of its algorithm. Every caller accepts plans by this
         certificate."""
-        ports = ports_of(self.scheduler, self.demand.pattern)
+        ports = ports_of(self.algorithm, self.demand.pattern)
         return check(self.network, self.demand, self.schedule, self.waits, ports)
 
 
@@ -85,8 +85,8 @@ class PlannedExchange(Exchange):
     plan_seconds: float  # schedule and waits
     verify_seconds: float  # schedule and waits, again
     prediction: str = SIMULATED  # what kind
-    startup: float = 0.0  # seconds that a message costs its sender
-    seed: int = 1  # of schedulers that draw lots
+    alpha: float = 0.0  # seconds that a message costs its sender
+    seed: int = 1  # of algorithms that draw lots
     collective: str = ""
 
     @property
@@ -107,8 +107,8 @@ class PlannedExchange(Exchange):
         if not self.certificate.ok:
             _, phase, text = self.certificate.findings[0]
             raise PlanError(
-                f"the verifier refuses the schedule of '{self.scheduler}': {text} (phase {phase})",
-                remedy="choose another --scheduler, or auto",
+                f"the verifier refuses the schedule of '{self.algorithm}': {text} (phase {phase})",
+                remedy="choose another --algorithm, or auto",
             )
 
     def report(self) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class PlannedExchange(Exchange):
             irregular = {"seed": self.seed, "token_seconds": self.token_seconds}
         return {
             **self.figures.as_json(),
-            "startup": self.startup,
+            "alpha": self.alpha,
             "prediction": self.prediction,
             **irregular,
             "contention_free": self.certificate.contention_free,
@@ -133,17 +133,17 @@ def plan_collective(
     name: str,
     network: _core.Network,
     bytes: int,
-    scheduler: str = AUTO,
+    algorithm: str = AUTO,
     window: int | None = None,
-    startup: float | None = None,
+    alpha: float | None = None,
     *,
     root: int = 0,
     contributions: Sequence[int] | None = None,
 ) -> PlannedExchange:
     """Schedules a collective of ``bytes`` per message or contribution, derives its waits and verifies both.
 
-    ``startup`` is what a message costs its sender, in seconds: schedulers may trade phases for bytes by it. None:
-    what the ranks of a running program assume, so that they plan the same.
+    ``per-message cost`` is what a message costs its sender, in seconds: algorithms may trade phases for bytes by it.
+    None: what the ranks of a running program assume, so that they plan the same.
     ``contributions``: the bytes of each rank's block in place of ``bytes``, where :func:`takes_contributions`.
     """
     if contributions is None:
@@ -151,56 +151,56 @@ def plan_collective(
     else:
         most = max(contributions, default=0)
         demand = _core.Demand(network.ranks, most, find(name).pattern, contributions=list(contributions))
-    seconds = find(name).usual_startup if startup is None else startup
-    planned = _plan(network, demand, scheduler, window, seconds)
+    seconds = find(name).usual_alpha if alpha is None else alpha
+    planned = _plan(network, demand, algorithm, window, seconds)
     planned.collective = name
     return planned
 
 
 def plan_demand(
-    network: _core.Network, demand: _core.Demand, scheduler: str = AUTO, window: int | None = None
+    network: _core.Network, demand: _core.Demand, algorithm: str = AUTO, window: int | None = None
 ) -> PlannedExchange:
     """Schedules any demand by its bytes: messages cost their senders nothing else."""
-    return _plan(network, demand, scheduler, window)
+    return _plan(network, demand, algorithm, window)
 
 
 def plan_irregular(
     network: _core.Network,
     demand: _core.Demand,
-    scheduler: str = AUTO,
+    algorithm: str = AUTO,
     window: int | None = None,
-    startup: float = 0.0,
+    alpha: float = 0.0,
     seed: int = 1,
 ) -> PlannedExchange:
     """Schedules an irregular demand (:func:`hocket.demand.read_demand`).
 
-    ``seed`` is for schedulers that draw lots: the same seed gives the same schedule.
+    ``seed`` is for algorithms that draw lots: the same seed gives the same schedule.
     """
-    return _plan(network, demand, scheduler, window, startup, seed)
+    return _plan(network, demand, algorithm, window, alpha, seed)
 
 
 def _plan(
     network: _core.Network,
     demand: _core.Demand,
-    scheduler: str,
+    algorithm: str,
     window: int | None,
-    startup: float = 0.0,
+    alpha: float = 0.0,
     seed: int = 1,
 ) -> PlannedExchange:
     _check_size(demand)
-    if scheduler != AUTO:
-        _check_serves(scheduler, network, demand)
+    if algorithm != AUTO:
+        _check_serves(algorithm, network, demand)
     begun = time.perf_counter()
-    name = "" if scheduler == AUTO else scheduler
-    chosen = _core.plan_exchange(network, demand, window, name, startup, seed)
+    name = "" if algorithm == AUTO else algorithm
+    chosen = _core.plan_exchange(network, demand, window, name, alpha, seed)
     plan_seconds = time.perf_counter() - begun
-    prediction = chosen.predict(network, demand, startup, MOST_STEPS)
+    prediction = chosen.predict(network, demand, alpha, MOST_STEPS)
     planned = of_choice(network, demand, chosen, prediction.seconds)
     begun = time.perf_counter()
     certificate = planned.prove()
     return PlannedExchange(
         **vars(planned), certificate=certificate, plan_seconds=plan_seconds,
-        verify_seconds=time.perf_counter() - begun, prediction=prediction.kind, startup=startup, seed=seed,
+        verify_seconds=time.perf_counter() - begun, prediction=prediction.kind, alpha=alpha, seed=seed,
     )  # fmt: skip
 
 
@@ -209,13 +209,13 @@ def of_choice(
 ) -> Exchange:
     """Make an exchange of the schedule that the core has chosen, with ``seconds`` as its predicted time."""
     return Exchange(
-        network, demand, chosen.scheduler.name, chosen.schedule, chosen.waits, chosen.bounds,
+        network, demand, chosen.algorithm.name, chosen.schedule, chosen.waits, chosen.bounds,
         chosen.bound_phases, chosen.bound_seconds, seconds,
     )  # fmt: skip
 
 
 def _check_size(demand: _core.Demand) -> None:
-    """Check the size before any work: no scheduler makes a whole all-to-all or all-gather above a limit.
+    """Check the size before any work: no algorithm makes a whole all-to-all or all-gather above a limit.
     Raises PlanError."""
     most = _core.MAX_EXPLICIT_RANKS
     if demand.pattern == IRREGULAR or demand.ranks <= most:
@@ -227,22 +227,22 @@ def _check_size(demand: _core.Demand) -> None:
     )
 
 
-def _check_serves(scheduler: str, network: _core.Network, demand: _core.Demand) -> None:
-    """Raises UsageError, which names those that can, for a scheduler that cannot."""
+def _check_serves(algorithm: str, network: _core.Network, demand: _core.Demand) -> None:
+    """Raises UsageError, which names those that can, for an algorithm that cannot."""
     served = demand.scheduled_as
     try:
-        entry = _core.find_scheduler(scheduler, demand.pattern)
+        entry = _core.find_algorithm(algorithm, demand.pattern)
     except _core.InputError as unknown:
         what, _, known = str(unknown).partition("; there are ")
         raise UsageError(what, remedy=f"give auto, or one of {known}") from None
     if why_not := entry.why_not(network, served):
         able = [
             s.name
-            for s in _core.schedulers()
+            for s in _core.all_algorithms()
             if s.pattern == served.pattern and not s.why_not(network, served)
         ]
         raise UsageError(
-            f"--scheduler {scheduler} cannot serve this: {why_not}",
+            f"--algorithm {algorithm} cannot serve this: {why_not}",
             remedy=f"give auto, or one of those that can: {', '.join(able)}",
         )
 
@@ -260,11 +260,11 @@ def check(
     return certificate
 
 
-def ports_of(scheduler: str, pattern: str) -> _core.PortModel:
-    """The port model that the scheduler keeps, for reductions that of the all-gather; the strictest for one that this
+def ports_of(algorithm: str, pattern: str) -> _core.PortModel:
+    """The port model that the algorithm keeps, for reductions that of the all-gather; the strictest for one that this
     version does not know, which a plan may name."""
     try:
-        return _core.find_scheduler(scheduler, pattern).ports
+        return _core.find_algorithm(algorithm, pattern).ports
     except _core.InputError:
         return _core.PortModel.one_port
 

@@ -38,7 +38,7 @@ def test_a_stranger_and_too_many_ranks(chain: _core.Network) -> None:
     assert bound_seconds(chain, crowd, 4, "all-to-all", 1000) is None
 
 
-def test_four_messages_cross_the_trunk(chain: _core.Network) -> None:
+def test_four_messages_cross_the_switch_link(chain: _core.Network) -> None:
     for nodes in (None, list(chain.hosts), list(reversed(chain.hosts))):
         assert bound_seconds(chain, nodes, 4, "all-to-all", 1000) == pytest.approx(4 * 1000 / RATE)
         assert bound_seconds(chain, nodes, 4, "all-gather", 1000) == pytest.approx(3 * 1000 / RATE)

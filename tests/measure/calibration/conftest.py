@@ -28,7 +28,7 @@ def made(**changes: Any) -> Calibration:
         "ranks_per_host": 1, "host_rate": 12.5e6, "wiring": None,
         "classes": (distance(2, 1e-5), distance(4, 2e-5)), "eager": 65536, "token": Figure(2e-5),
         "token_loaded": Figure(5e-5, 0.2), "token_bytes": 1024, "per_byte_loaded": per_byte, "sendrecv": Figure(1.5e-5),
-        "host_flows": flows, "trunk_flows": (),
+        "host_flows": flows, "switch_link_flows": (),
         "memory": {"1C1": 5000.0}, "memory_origin": "here", "seconds": 12.5, "left_out": 0,
     }  # fmt: skip
     return Calibration(**(fields | changes))

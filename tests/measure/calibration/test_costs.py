@@ -53,7 +53,7 @@ def test_measured_costs(calibration: Calibration) -> None:
     costs = costs_for(network, calibration, "here.json")
     assert costs.origin == "measured 2026-11-23, MPICH Version: 5.0.1 (here.json)"
     found = costs.parameters(network, 65536, segmented=True)
-    assert found.startup == 2e-6 and found.receive == 3e-6 and found.overhead == pytest.approx(1.08)
+    assert found.alpha == 2e-6 and found.receive == 3e-6 and found.overhead == pytest.approx(1.08)
     # Messages and tokens are noticed 25 us late, half of a token's time.
     assert found.latencies == pytest.approx([3.5e-5, 3.5e-5, 3.5e-5, 4e-5, 4.5e-5])
     assert found.contention == ([1.0, 0.9, 0.8, 0.5], [1.0, 1.0, 1.0, 1.0])
@@ -86,7 +86,7 @@ def test_the_window_follows_from_the_costs(calibration: Calibration) -> None:
     assert windows(dear)[0] == "window-8"
     large = exchange("chain:4,4@100Mbit", 1 << 18)
     parts = tuple(type(f)(f.flows, f.bytes, 1.0 if f.flows == 1 else 0.3, 0) for f in calibration.host_flows)
-    crowded = made(host_flows=parts, trunk_flows=parts, token_loaded=Figure(1e-6))
+    crowded = made(host_flows=parts, switch_link_flows=parts, token_loaded=Figure(1e-6))
     assert windows(forecast(large, costs_for(large.network, crowded, "")))[0] == "window-1"
 
 

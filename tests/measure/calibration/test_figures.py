@@ -37,7 +37,7 @@ def test_times_lie_on_lines(calibration: Calibration) -> None:
 
 def test_flows_of_the_nearest_size(calibration: Calibration) -> None:
     assert calibration.flows("host", 1) == (1.0, 0.9, 0.8, 0.5)
-    assert calibration.flows("trunk", 1 << 20) == (1.0, 1.0, 1.0, 1.0)
+    assert calibration.flows("switch_link", 1 << 20) == (1.0, 1.0, 1.0, 1.0)
     few = made(host_flows=calibration.host_flows[:2])
     assert few.flows("host", 65536) == (1.0, 0.9, 0.9, 0.9)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hocket.measure.calibration.work import Places, Task, What, classes, tasks, trunk_pairs
+from hocket.measure.calibration.work import Places, Task, What, classes, switch_link_pairs, tasks
 from hocket.network import read_network
 
 
@@ -26,13 +26,13 @@ def test_without_a_network_there_are_two_distances() -> None:
     assert list(found) == [None, 0] and found[0] == [(0, 1), (2, 3)] and found[None] == [(0, 2)]
 
 
-def test_flows_over_a_trunk_share_it_and_nothing_else() -> None:
+def test_flows_over_a_switch_link_share_it_and_nothing_else() -> None:
     here = places("chain:8,8")
-    pairs = trunk_pairs(here)
+    pairs = switch_link_pairs(here)
     assert len(pairs) == 8 and len({rank for pair in pairs for rank in pair}) == 16
     routes = [set(here.route(a, b)) for a, b in pairs]
     assert len(set.intersection(*routes)) == 1
-    assert trunk_pairs(places("star:8")) == []
+    assert switch_link_pairs(places("star:8")) == []
 
 
 @pytest.mark.parametrize("quick", [False, True])

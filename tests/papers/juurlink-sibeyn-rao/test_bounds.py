@@ -50,7 +50,7 @@ def test_a_corner_limits_a_mesh() -> None:
     assert gossip.synchronous_bound([2, 2], 10, False) == 10 * 2 + 3 / 2
 
 
-def test_any_schedule_may_overlap_startups() -> None:
+def test_any_schedule_may_overlap_alphas() -> None:
     assert gossip.asynchronous_bound([8, 8], 16) == 48
     assert gossip.asynchronous_bound([8, 8], 0.1) == pytest.approx(0.1 + 63 / 4)
 
@@ -117,7 +117,7 @@ def test_half_duplex_candidates_respect_their_bound(sides: list[int], wraparound
 
 
 @pytest.mark.parametrize("sides", [[2], [4], [12], [64], [4, 6], [16, 16], [4, 4, 4]])
-def test_the_half_duplex_bound_is_reached_without_startups(sides: list[int]) -> None:
+def test_the_half_duplex_bound_is_reached_without_alphas(sides: list[int]) -> None:
     assert gossip.best(sides, 0, half_duplex=True).ratio == pytest.approx(1)
 
 

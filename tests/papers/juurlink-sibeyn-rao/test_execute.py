@@ -132,7 +132,7 @@ def test_loads_and_redundant_units() -> None:
     assert result.redundant == 2
 
 
-def test_an_empty_step_costs_a_startup() -> None:
+def test_an_empty_step_costs_a_alpha() -> None:
     rows = [*COMPLETE[:-1], (2, *COMPLETE[-1][1:])]
     result = run(rows)
     assert result.complete

@@ -35,7 +35,7 @@ def test_time_per_byte(sides: list[int], half_duplex: bool, tmp_path: Path) -> N
         sides, LENGTHS, 150e-6, 11.5e-9, shared=not half_duplex, half_duplex=half_duplex, effort=500_000
     )
     assert ("StrideGos" in data.curves) is not half_duplex
-    # Startups count for less and less of a byte's time.
+    # Per-message costs count for less and less of a byte's time.
     for curve in data.curves.values():
         assert list(curve) == sorted(curve, reverse=True)
     r = 150e-6 / (LENGTHS[-1] * 11.5e-9)

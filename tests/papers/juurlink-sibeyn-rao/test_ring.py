@@ -69,7 +69,7 @@ def test_all_bridgeheads_is_approach_1() -> None:
         assert (one.steps, one.volume) == (all_of_them.steps, all_of_them.volume)
 
 
-def test_three_bridgeheads_save_a_startup_of_approach_2() -> None:
+def test_three_bridgeheads_save_a_alpha_of_approach_2() -> None:
     for n in (9, 27, 81, 243):
         rounds = [(3, 1)] * (gossip.ring_cost(n, APPROACH_2).steps // 2 - 1)
         saved = gossip.ring_cost(n, circgos(3, *rounds))

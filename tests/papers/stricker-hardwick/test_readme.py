@@ -1,4 +1,4 @@
-"""The README says what the schedulers do and what the results say."""
+"""The README says what the algorithms do and what the results say."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_talks_table_is_that_of_the_results() -> None:
 def test_the_flat_torus_is_that_of_the_results() -> None:
     for row in read(RESULTS / "t3d-stages.csv")[1][:6]:
         assert row["torus"] == "flat"
-        cells = (row["scheduler"], row["flow"], row["ties"], f"{row['percent']:.1f}")
+        cells = (row["algorithm"], row["flow"], row["ties"], f"{row['percent']:.1f}")
         assert any(line.startswith(f"| {' | '.join(cells)} |") for line in LINES), cells
 
 

@@ -54,16 +54,16 @@ def flows(
 
 
 def make(name: str, net: _core.Network, size: int) -> _core.Schedule:
-    return _core.find_scheduler(name).make(net, _core.Demand(net.ranks, size))
+    return _core.find_algorithm(name).make(net, _core.Demand(net.ranks, size))
 
 
 @pytest.mark.parametrize("train", [1, 7, 64])
 @pytest.mark.parametrize("switching", ["cut-through", "wormhole"])
 def test_one_message_alone(train: int, switching: str) -> None:
-    """startup + hops · (latency + router) + wire bytes / rate, whatever the train."""
+    """per-message cost + hops · (latency + router) + wire bytes / rate, whatever the train."""
     net = torus(8, latency=3e-6)
     result = simulate(
-        net, schedule(net, [(0, 3)]), train=train, buffer=train, header=3, startup=5e-6, hop=0.5e-6,
+        net, schedule(net, [(0, 3)]), train=train, buffer=train, header=3, alpha=5e-6, hop=0.5e-6,
         switching=switching,
     )  # fmt: skip
     assert result.posted[0] == 0
@@ -96,7 +96,7 @@ def test_messages_of_one_host_take_turns_at_its_port() -> None:
 
 def test_ranks_of_one_host_use_no_wire() -> None:
     net = torus(4, ranks=2)
-    result = simulate(net, schedule(net, [(0, 1)]), memory_rate=RATE / 4, startup=1e-6)
+    result = simulate(net, schedule(net, [(0, 1)]), memory_rate=RATE / 4, alpha=1e-6)
     assert result.seconds == pytest.approx(1e-6 + 4 * BYTES / RATE, rel=1e-5)
     assert result.channel_bytes.sum() == 0
 
@@ -105,11 +105,11 @@ def test_ranks_of_one_host_use_no_wire() -> None:
 def test_contention_free_phases_take_what_flows_take(form: str) -> None:
     net = read_network(f"{form}@1Gbit,1us")
     for name in ("tree", "packing"):
-        if _core.find_scheduler(name).why_not(net, _core.Demand(net.ranks, BYTES)):
+        if _core.find_algorithm(name).why_not(net, _core.Demand(net.ranks, BYTES)):
             continue
         sched = make(name, net, BYTES)
-        packets = simulate(net, sched, barrier=2e-6, startup=1e-6, header=4, train=4, buffer=256)
-        fluid = flows(net, sched, barrier=2e-6, startup=1e-6, overhead=36 / 32)
+        packets = simulate(net, sched, barrier=2e-6, alpha=1e-6, header=4, train=4, buffer=256)
+        fluid = flows(net, sched, barrier=2e-6, alpha=1e-6, overhead=36 / 32)
         assert packets.seconds == pytest.approx(fluid.seconds, rel=1e-4)
         assert list(packets.phase_end) == pytest.approx(list(fluid.phase_end), rel=1e-4)
 
@@ -141,12 +141,12 @@ def test_pieces_are_forwarded_when_they_are_there() -> None:
 def test_head_of_line_blocking_costs_what_flows_do_not_see() -> None:
     """Behind a packet for a busy port, one for an idle port waits, though its channels are idle."""
     net = read_network("chain:4,4@1Gbit,0us")
-    # 0 -> 4 shares the way into 4 with 5, 6, 7; 0 -> ... 1 -> 5 only shares the trunk with 0 -> 4.
+    # 0 -> 4 shares the way into 4 with 5, 6, 7; 0 -> ... 1 -> 5 only shares the inter-switch link with 0 -> 4.
     pairs = [(0, 4), (5, 4), (6, 4), (7, 4), (1, 5)]
     blocked = simulate(net, schedule(net, pairs), buffer=4)
     fluid = flows(net, schedule(net, pairs))
     victim = 4
-    assert fluid.end[victim] == pytest.approx(4 / 3 * BYTES / RATE, rel=1e-3)  # 3/4 of the trunk
+    assert fluid.end[victim] == pytest.approx(4 / 3 * BYTES / RATE, rel=1e-3)  # 3/4 of the inter-switch link
     assert blocked.end[victim] > 1.5 * fluid.end[victim]
     # With a lane for each sender there is nobody in front.
     lanes = simulate(net, schedule(net, pairs), buffer=4, lanes=2)
@@ -241,7 +241,7 @@ def test_every_byte_crosses_its_route_and_nothing_beats_the_bound(
     sched = schedule(net, pairs[:third], pairs[third : 2 * third], pairs[2 * third :], size=size)
     result = simulate(
         net, sched, flow, header=6, train=train, buffer=buffer, lanes=lanes, switching=switching,
-        arbitration=arbitration, startup=1e-7, barrier=1e-6,
+        arbitration=arbitration, alpha=1e-7, barrier=1e-6,
     )  # fmt: skip
     bounds = _core.lower_bounds(net, _core.Demand(net.ranks, size))
     wire = size + 6 * math.ceil(size / 32)
@@ -253,17 +253,17 @@ def test_every_byte_crosses_its_route_and_nothing_beats_the_bound(
     assert (result.start >= result.posted).all() and (result.end >= result.start).all()
     again = simulate(
         net, sched, flow, header=6, train=train, buffer=buffer, lanes=lanes, switching=switching,
-        arbitration=arbitration, startup=1e-7, barrier=1e-6,
+        arbitration=arbitration, alpha=1e-7, barrier=1e-6,
     )  # fmt: skip
     assert list(again.end) == list(result.end)
 
 
 @given(st.integers(0, 1000), st.integers(0, 1000))
 @settings(max_examples=20, deadline=None, derandomize=True)
-def test_startups_never_help_between_barriers(less: int, more: int) -> None:
+def test_alphas_never_help_between_barriers(less: int, more: int) -> None:
     net = torus(4, 3)
     sched = make("packing", net, 1000)
-    first, second = (simulate(net, sched, startup=1e-7 * s) for s in (less, less + more))
+    first, second = (simulate(net, sched, alpha=1e-7 * s) for s in (less, less + more))
     assert second.seconds == pytest.approx(first.seconds + sched.phases * more * 1e-7, rel=1e-4)
 
 
@@ -273,18 +273,18 @@ def test_costs_of_a_plan_add_up() -> None:
     plain = simulate(net, sched, train=8).seconds
     assert plain >= _core.lower_bounds(net, _core.Demand(net.ranks, 65536)).seconds
     assert sched.phases == 12
-    # A header of a tenth of the payload, and a startup in each phase.
+    # A header of a tenth of the payload, and a per-message cost in each phase.
     assert simulate(net, sched, train=8, header=3.2).seconds == pytest.approx(1.1 * plain, rel=0.05)
-    assert simulate(net, sched, train=8, startup=1e-3).seconds == pytest.approx(plain + 12e-3, rel=1e-3)
+    assert simulate(net, sched, train=8, alpha=1e-3).seconds == pytest.approx(plain + 12e-3, rel=1e-3)
     slow = simulate(net, sched, train=8, injection_rate=RATE / 10, hop=1e-6, arbitration="oldest-first")
     assert slow.seconds > 5 * plain
 
 
 def test_pictures_know_its_simulations() -> None:
-    """A message takes its startup, too, and memory is no route."""
+    """A message takes its per-message cost, too, and memory is no route."""
     net = torus(4, ranks=2)
     sched = make("product", net, 7500)
-    found = simulate(net, sched, startup=1e-4, payload=7500, port_per_rank=True)
+    found = simulate(net, sched, alpha=1e-4, payload=7500, port_per_rank=True)
     drawn = stage("a", found, sched, net)
     assert len(drawn.routes) == 8 * 6  # one partner is on the same host
     assert drawn.phases == pytest.approx([7500 / (1e-4 + 7500 / RATE)] * len(drawn.phases), rel=1e-3)
@@ -303,7 +303,7 @@ def test_packets_agree_with_smpi_where_nothing_contends(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("parameters", "text"),
     [
-        ({"startup": -1e-6}, "startup"),
+        ({"alpha": -1e-6}, "alpha"),
         ({"barrier": math.nan}, "barrier"),
         ({"hop": math.inf}, "hop"),
         ({"payload": 0}, "packet"),
@@ -316,7 +316,7 @@ def test_packets_agree_with_smpi_where_nothing_contends(tmp_path: Path) -> None:
         ({"injection_rate": -1.0}, "injection"),
         ({"ejection_rate": math.inf}, "ejection"),
         ({"memory_rate": 0.0}, "memory"),
-        ({"startup": 1e15}, "too"),
+        ({"alpha": 1e15}, "too"),
         ({"switching": "circuit"}, "switching"),
         ({"virtual_channels": "many"}, "virtual"),
         ({"arbitration": "fifo"}, "arbitration"),

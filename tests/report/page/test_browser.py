@@ -51,7 +51,7 @@ def test_plans_and_networks(browser: Browser, tmp_path: Path) -> None:
 
 def test_runs_and_measurements(browser: Browser, tmp_path: Path) -> None:
     files = [run_report(tmp_path / "run.json"), tuned(tmp_path / "learned.txt")]
-    check(browser, report(tmp_path, *files, RESULTS / "predictions.csv", RESULTS / "lab-bundles.csv"))
+    check(browser, report(tmp_path, *files, RESULTS / "predictions.csv", RESULTS / "lab-two-level.csv"))
 
 
 def test_hostile_names(browser: Browser, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_a_ring_with_any_window(planned: Check, window: int) -> None:
 
 
 @pytest.mark.parametrize("env", [ALL, SMALL_SEGMENTS], ids=["usual", "small segments"])
-def test_bundles(planned: Check, env: dict[str, str]) -> None:
+def test_two_level(planned: Check, env: dict[str, str]) -> None:
     planned("chain:4,4", doubling(8, 64), 64, program="allgather_check 1 16385 50001", env=env)
 
 

@@ -32,7 +32,7 @@ def test_every_byte_arrives(check: Check) -> None:
     ("network", "ranks", "options", "env"),
     [
         ("torus:3x2", 6, [], {"HOCKET_SEGMENT": "1031", "HOCKET_RELEASE_THRESHOLD": "2000"}),
-        ("star:3*2", 5, ["--flow", "window:2"], {"HOCKET_SCHEDULER": "RS_NLH", "HOCKET_SEED": "5"}),
+        ("star:3*2", 5, ["--flow", "window:2"], {"HOCKET_ALGORITHM": "RS_NLH", "HOCKET_SEED": "5"}),
         ("chain:2,2", 4, ["--flow", "barrier"], {}),
         ("chain:2,2", 4, ["--flow", "free"], {}),
     ],
@@ -129,21 +129,21 @@ def test_limits(check: Check) -> None:
 def test_options_of_the_launcher(launch: Launched, check: Check) -> None:
     env = {"HOCKET_MIN_FLOWS": "1"}
     said = check(
-        f"{ROUNDS} 9000x3", "chain:2,2", 4, "--min-vector-bytes", "1KiB", "--scheduler", "LP", env=env
+        f"{ROUNDS} 9000x3", "chain:2,2", 4, "--min-vector-bytes", "1KiB", "--algorithm", "LP", env=env
     )
     all_scheduled(said, "MPI_Alltoallv", by="LP", but=("new_sizes",))
-    refused = launch(f"{ROUNDS} 9000x3", "chain:2,2", 4, "--scheduler", "fastest")
-    assert refused.returncode == 2 and "no irregular scheduler is called 'fastest'" in refused.stderr
+    refused = launch(f"{ROUNDS} 9000x3", "chain:2,2", 4, "--algorithm", "fastest")
+    assert refused.returncode == 2 and "no irregular algorithm is called 'fastest'" in refused.stderr
 
 
-def test_an_unknown_scheduler_is_one_warning(check: Check) -> None:
-    said = check(f"{ROUNDS} 9000x4", "chain:2,2", 4, env=ALL, exports={"HOCKET_SCHEDULER": "fastest"})
-    assert said.count("no irregular scheduler is called 'fastest'") == 1
+def test_an_unknown_algorithm_is_one_warning(check: Check) -> None:
+    said = check(f"{ROUNDS} 9000x4", "chain:2,2", 4, env=ALL, exports={"HOCKET_ALGORITHM": "fastest"})
+    assert said.count("no irregular algorithm is called 'fastest'") == 1
 
 
 @pytest.mark.parametrize(
     ("network", "env"),
-    [("chain:2,2@1Mbit", ALL), ("star:4@1Mbit", {**ALL, "HOCKET_SCHEDULER": "proposals"})],
+    [("chain:2,2@1Mbit", ALL), ("star:4@1Mbit", {**ALL, "HOCKET_ALGORITHM": "proposals"})],
     ids=["whole", "rounds"],
 )
 def test_more_than_the_receiver_expects_ends_the_job_as_without_hocket(

@@ -80,19 +80,19 @@ def test_every_call_ends_on_all_ranks(mpi: Mpi, launch: Launch, program: Path, f
     )
 
 
-BUNDLED = {"alltoall": "all-to-all", "allgatherv": "all-gather", "allreduce": "all-reduce"}
+TWO_LEVEL = {"alltoall": "all-to-all", "allgatherv": "all-gather", "allreduce": "all-reduce"}
 
 
 @pytest.mark.parametrize(
     ("candidate", "calls", "odd"),
     [
-        ("bundle-1", ("alltoall", "allgatherv", "allreduce"), ()),
+        ("two-level-1", ("alltoall", "allgatherv", "allreduce"), ()),
         (
-            "bundle-native",
+            "two-level-native",
             ("alltoall", "allgatherv"),
             ("-", "1"),
         ),  # where leaders differ, as the library does
-        ("bundle-leaders", ("alltoall",), ()),
+        ("two-level-leaders", ("alltoall",), ()),
     ],
 )
 def test_ranks_of_a_host_that_act_together(
@@ -111,7 +111,7 @@ def test_ranks_of_a_host_that_act_together(
     for call in calls:
         done = launch([str(program), "b", call, *odd], "chain:1,1", RANKS, placement=str(places), env=env)
         assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
-        assert f"hocket: {BUNDLED[call]} of {RANKS} ranks on 2 hosts, bundled" in done.stderr
+        assert f"hocket: {TWO_LEVEL[call]} of {RANKS} ranks on 2 hosts, aggregated" in done.stderr
         for (_, _, count, other, sends, _), codes in told(done).items():
             passes = call == "allgatherv" and sends and int(other) < int(count)
             assert codes == ["0" if passes else error] * RANKS

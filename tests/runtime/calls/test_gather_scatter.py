@@ -80,7 +80,7 @@ def test_plan_files_with_their_roots(check: Check, launch: Launched, tmp_path: P
 
 def test_a_schedule_that_cuts_messages(check: Check, tmp_path: Path) -> None:
     path = tmp_path / "cut.hkt"
-    options = ["--network", "chain:2,2", "--root", "1", "--scheduler", "RS_NLH", "-o", str(path)]
+    options = ["--network", "chain:2,2", "--root", "1", "--algorithm", "RS_NLH", "-o", str(path)]
     assert CliRunner().invoke(plan, ["gather", *options]).exit_code == 0
     check("root_check 1 20011", "chain:2,2", 4, "--plan", str(path), env=EVERYTHING)
 

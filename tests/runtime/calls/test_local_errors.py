@@ -16,11 +16,11 @@ from mpi_programs import run_ranks
 from scheduled_calls import EVERYTHING
 
 Launched = Callable[..., "subprocess.CompletedProcess[str]"]
-BUNDLED = {"alltoall", "allgather", "allgatherv", "allreduce", "alltoallv", "alltoallw"}
+TWO_LEVEL = {"alltoall", "allgather", "allgatherv", "allreduce", "alltoallv", "alltoallw"}
 MODES = {
     "learn": ("chain:2,2", {"HOCKET_CHOOSE": "learn"}),
     "forced": ("chain:2,2", EVERYTHING),
-    "bundled": ("chain:1,1*2", {**EVERYTHING, "HOCKET_CANDIDATE": "bundle-order"}),
+    "two_level": ("chain:1,1*2", {**EVERYTHING, "HOCKET_CANDIDATE": "two-level-order"}),
 }
 
 
@@ -64,7 +64,7 @@ def test_as_without_hocket(launch: Launched, natively: dict[str, Outcome], tmp_p
     for cell in cells:  # what is compared with is scheduled
         call, form, *_ = cell.split("/")
         if (mode == "forced" and form != "nonblocking") or (
-            mode == "bundled" and form == "blocking" and call in BUNDLED
+            mode == "two_level" and form == "blocking" and call in TWO_LEVEL
         ):
             assert min(map(int, served[control(cell)].scheduled)) > 0, control(cell)
 

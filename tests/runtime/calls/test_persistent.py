@@ -14,7 +14,7 @@ Check = Callable[..., Said]
 
 BLOCKING = "persistent_blocking"
 ALL_TO_ALLS = (4 + 7 + 20) + (4 + 2)  # persistent and blocking
-IRREGULAR = {"HOCKET_MIN_FLOWS": "1", "HOCKET_MIN_VECTOR_BYTES": "1", "HOCKET_SCHEDULER": "LP"}
+IRREGULAR = {"HOCKET_MIN_FLOWS": "1", "HOCKET_MIN_VECTOR_BYTES": "1", "HOCKET_ALGORITHM": "LP"}
 
 
 def test_every_kind_of_call_on_requests(check: Check) -> None:

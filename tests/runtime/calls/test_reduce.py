@@ -72,7 +72,7 @@ def test_a_ring_with_any_window(planned: Callable[..., None], window: int) -> No
 
 
 @pytest.mark.parametrize("env", [ALL, SMALL_SEGMENTS], ids=["usual", "small segments"])
-def test_bundles(planned: Callable[..., None], env: dict[str, str]) -> None:
+def test_two_level(planned: Callable[..., None], env: dict[str, str]) -> None:
     planned("chain:4,4", doubling(8, 64), 64, program="reduce_check 1 16385", env=env)
 
 

@@ -102,7 +102,7 @@ def test_every_network_and_size_lists_what_the_runtimes_list_offers() -> None:
             planned.demand.bytes, network.ranks, _core.run_window(planned.demand), SEGMENT
         )
         assert {one.name for one in found.candidates} == {
-            one.name for one in offered if one.window > 0 and not one.bundled
+            one.name for one in offered if one.window > 0 and not one.two_level
         }
         seconds = [one.seconds for one in found.candidates]
         assert None not in seconds and seconds == sorted(seconds, key=float)

@@ -116,17 +116,17 @@ def test_where_schedules_lose_other_sizes_are_tried_more_rarely(calls: Callable[
     assert calls("20000", "30000", form="sizes", size=1 << 18, number=120, look="1").scheduled <= 15
 
 
-def test_bundles_are_offered_where_hosts_have_several_ranks(calls: Callable[..., Told]) -> None:
+def test_aggregates_are_offered_where_hosts_have_several_ranks(calls: Callable[..., Told]) -> None:
     told = calls(SLOW, FAST, network="chain:1,1*2")
-    assert "all-to-all of 4 ranks on 2 hosts, bundled: " in told.said and told.scheduled > 0
+    assert "all-to-all of 4 ranks on 2 hosts, aggregated: " in told.said and told.scheduled > 0
     without = calls(SLOW, FAST, network="chain:1,1*2", env={"HOCKET_HOST_MEMORY": "0"})
-    assert "bundled" not in without.said and without.scheduled > 0
+    assert "aggregated" not in without.said and without.scheduled > 0
 
 
-def test_bundles_are_offered_to_small_irregular_calls(calls: Callable[..., Told]) -> None:
-    """Not that they stay: to the clock of ranks that carry nothing a bundled call is the library's."""
+def test_aggregates_are_offered_to_small_irregular_calls(calls: Callable[..., Told]) -> None:
+    """Not that they stay: to the clock of ranks that carry nothing an aggregated call is the library's."""
     told = calls(SLOW, FAST, form="vector", size=8, number=160, network="chain:1,1*2")
-    assert "all-to-all of 4 ranks on 2 hosts, bundled: " in told.said and told.scheduled > 0
+    assert "all-to-all of 4 ranks on 2 hosts, aggregated: " in told.said and told.scheduled > 0
     assert calls(SLOW, FAST, form="vector", size=8, number=160).scheduled == 0  # one rank a host
 
 
@@ -149,7 +149,7 @@ def test_what_is_known_serves_from_the_first_call_on(calls: Callable[..., Told],
     assert only_file(kept).read_text() != first  # more of it is known now
 
     other = calls(SLOW, FAST, network="chain:3,1", number=12)
-    assert other.first == 1, "evidence of another network counts for nothing"
+    assert other.first == 1, "timings of another network counts for nothing"
     faster = calls(SLOW, FAST, number=12, network="chain:2,2@10Gbit")
     assert faster.first == 0, "rates may be measured between two jobs"
     assert calls(SLOW, FAST, size=16384, number=12).first == 1, "nor that of another size"
@@ -158,7 +158,7 @@ def test_what_is_known_serves_from_the_first_call_on(calls: Callable[..., Told],
 @pytest.mark.parametrize(
     "damage", [b"hocket choices 2\nplace=1 call\n", b"\xff\x00\n", b"hocket choices 1\n", b""]
 )
-def test_damaged_evidence_is_told_once_and_learned_anew(
+def test_damaged_timings_is_told_once_and_learned_anew(
     calls: Callable[..., Told], kept: Path, damage: bytes
 ) -> None:
     calls(SLOW, FAST)
@@ -284,7 +284,7 @@ def test_what_is_known_of_an_irregular_exchange_serves_the_next_run(
     assert re.search(r"call=irregular .* layout=demand-[0-9a-f]{16} .*winner=schedule ", text)
     assert calls(SLOW, FAST, form="vector", number=12, env=ALL).first == 2
     other_bytes = calls(SLOW, FAST, form="vector", number=12, size=20000, env=ALL)
-    assert other_bytes.first >= 3, "evidence of another demand counts for nothing"
+    assert other_bytes.first >= 3, "timings of another demand counts for nothing"
     assert len(re.findall("call=irregular", only_file(kept).read_text())) == 2
     assert calls(SLOW, FAST, form="vector", number=12, network="chain:3,1", env=ALL).first >= 3
 

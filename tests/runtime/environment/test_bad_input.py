@@ -192,7 +192,7 @@ def test_the_docs_have_the_defaults_and_what_is_alike() -> None:
 
 def test_the_help_of_options_says_what_the_variables_mean() -> None:
     text = " ".join(CliRunner().invoke(run, ["--help"], terminal_width=200).output.split())
-    asked = ("HOCKET_MIN_BYTES", "HOCKET_MIN_GATHER_BYTES", "HOCKET_MIN_VECTOR_BYTES", "HOCKET_SCHEDULER")
+    asked = ("HOCKET_MIN_BYTES", "HOCKET_MIN_GATHER_BYTES", "HOCKET_MIN_VECTOR_BYTES", "HOCKET_ALGORITHM")
     for variable in _core.variables():
         if variable.name in asked:
             assert variable.meaning[1:] in text and f"[default: {variable.name}" in text

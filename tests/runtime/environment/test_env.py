@@ -136,7 +136,7 @@ def test_nothing_is_kept_where_an_empty_directory_says_so(shell: Shell) -> None:
 def uplinks(done: subprocess.CompletedProcess[str]) -> tuple[bool, bool]:
     """Return whether the ranks are to measure uplinks, and whether the setting of an earlier call is taken
     back."""
-    return "export HOCKET_TRUNKS=" in done.stdout, "unset HOCKET_TRUNKS" in done.stdout
+    return "export HOCKET_SWITCH_LINKS=" in done.stdout, "unset HOCKET_SWITCH_LINKS" in done.stdout
 
 
 def test_uplinks_of_unknown_width_are_measured(hocket: Hocket, mpi: Mpi, tmp_path: Path) -> None:

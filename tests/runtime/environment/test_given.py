@@ -11,7 +11,7 @@ import pytest
 
 from hocket import _core
 from hocket.errors import PlanError, UsageError
-from hocket.launch.environment import RuntimeOptions, scheduled_environment, trunks_to_measure
+from hocket.launch.environment import RuntimeOptions, scheduled_environment, switch_links_to_measure
 from hocket.network import read_known_network, read_network
 
 
@@ -75,7 +75,7 @@ def test_a_plan_that_does_not_hold_is_refused(tmp_path: Path) -> None:
         ("HOCKET_MIN_BYTES", "77", ("--min-bytes", "5", "5")),
         ("HOCKET_MIN_GATHER_BYTES", "77", ("--min-gather-bytes", "5", "5")),
         ("HOCKET_MIN_VECTOR_BYTES", "77", ("--min-vector-bytes", "5", "5")),
-        ("HOCKET_SCHEDULER", "LP", ("--scheduler", "AC", "AC")),
+        ("HOCKET_ALGORITHM", "LP", ("--algorithm", "AC", "AC")),
         ("HOCKET_PLACEMENT", "order", ("--placement", "names", "")),
         ("HOCKET_LOG", "1", ("-vv", "2")),
     ],
@@ -95,7 +95,7 @@ def test_a_variable_counts_where_the_option_is_not_given(
         ("HOCKET_FLOW_CONTROL", "fast"),
         ("HOCKET_MIN_BYTES", "-3"),
         ("HOCKET_SEGMENT", "1"),
-        ("HOCKET_SCHEDULER", "fastest"),
+        ("HOCKET_ALGORITHM", "fastest"),
         ("HOCKET_PLACEMENT", "/nonexistent"),
         ("HOCKET_LOG", "9"),
     ],
@@ -155,18 +155,18 @@ def test_uplinks_are_measured_where_they_are_assumed(tmp_path: Path, monkeypatch
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     network = tmp_path / "net.conf"
     network.write_text(SLURM)
-    path = trunks_to_measure(read_known_network(str(network)))
+    path = switch_links_to_measure(read_known_network(str(network)))
     assert path is not None and path.parent == tmp_path / "cache" / "hocket"
-    assert trunks_to_measure(read_known_network("chain:4,4")) is None
-    assert trunks_to_measure(read_known_network("star:8")) is None
+    assert switch_links_to_measure(read_known_network("chain:4,4")) is None
+    assert switch_links_to_measure(read_known_network("star:8")) is None
     ring = "torus:2x2"
-    assert trunks_to_measure(read_known_network(ring)) is None
+    assert switch_links_to_measure(read_known_network(ring)) is None
 
 
 def test_run_says_that_it_measures(tmp_path: Path) -> None:
     network = tmp_path / "net.conf"
     network.write_text(SLURM.replace("=a[", "=never-measured["))
-    start = ("HOCKET_TRUNKS", tmp_path / "shown", "--network", network, "-n", 1)
+    start = ("HOCKET_SWITCH_LINKS", tmp_path / "shown", "--network", network, "-n", 1)
     path, said = shown(*start)
     assert path and f"kept in {path.strip()}" in said
     path, said = shown(*start, "--oversubscription", "1")

@@ -203,10 +203,10 @@ def run(
     ]
 
 
-def drawn(network: _core.Network, demand: _core.Demand, scheduler: str, seed: int) -> _core.Schedule:
+def drawn(network: _core.Network, demand: _core.Demand, algorithm: str, seed: int) -> _core.Schedule:
     """Schedule that the ranks agree on: the first one's if it is close to the bound; else each draws with a
     seed of its own, and the fastest counts, the first of equals."""
-    make = _core.find_scheduler(scheduler, "irregular").make
+    make = _core.find_algorithm(algorithm, "irregular").make
     schedules = [make(network, demand, seed=seed + rank) for rank in range(network.ranks)]
     times = [_core.token_seconds(network, schedule) for schedule in schedules]
     enough = 1.02 * _core.lower_bounds(network, demand).seconds
@@ -214,7 +214,7 @@ def drawn(network: _core.Network, demand: _core.Demand, scheduler: str, seed: in
 
 
 @pytest.mark.parametrize(
-    ("network", "scheduler", "window"),
+    ("network", "algorithm", "window"),
     [
         ("chain:3,3", "RS_NL", 1),
         ("chain:3,3", "RS_NLH", 1),
@@ -224,17 +224,17 @@ def drawn(network: _core.Network, demand: _core.Demand, scheduler: str, seed: in
     ],
 )
 def test_irregular_exchanges_keep_to_their_plan(
-    check: Check, tmp_path: Path, network: str, scheduler: str, window: int
+    check: Check, tmp_path: Path, network: str, algorithm: str, window: int
 ) -> None:
     built = read_network(network)
     demand = thirds(built.ranks, 30000)
-    schedule = drawn(built, demand, scheduler, 7)
+    schedule = drawn(built, demand, algorithm, 7)
     waits = _core.derive_waits(built, schedule, window)
-    plan = _core.Plan(built, schedule, waits, demand, scheduler, 0, 0.0, 0.0)
+    plan = _core.Plan(built, schedule, waits, demand, algorithm, 0, 0.0, 0.0)
     settings = {
         "HOCKET_MIN_FLOWS": 1,
         "HOCKET_MIN_VECTOR_BYTES": 1,
-        "HOCKET_SCHEDULER": scheduler,
+        "HOCKET_ALGORITHM": algorithm,
         "HOCKET_SEED": 7,
     }
     env = {name: str(value) for name, value in settings.items()}
@@ -269,14 +269,14 @@ def test_messages_wait_for_ports_where_partners_agree_on_phases(
     receiver knows nothing of, are kept, too."""
     built = read_network(network)
     demand = thirds(built.ranks, 30000)
-    schedule = _core.find_scheduler("proposals", "irregular").make(built, demand, seed=7)
+    schedule = _core.find_algorithm("proposals", "irregular").make(built, demand, seed=7)
     waits = port_waits(schedule, window)
     if network.startswith("star"):
         fewest = _core.derive_waits(built, schedule, window)
         assert all(set(fewest.of(i)) <= set(kept) for i, kept in enumerate(waits))
     by_ports = _core.Waits.from_lists(waits, window)
     plan = _core.Plan(built, schedule, by_ports, demand, "proposals", 0, 0.0, 0.0)
-    env = {**ALL, "HOCKET_SCHEDULER": "proposals", "HOCKET_SEED": "7", "HOCKET_SEGMENT": "4096"}
+    env = {**ALL, "HOCKET_ALGORITHM": "proposals", "HOCKET_SEED": "7", "HOCKET_SEGMENT": "4096"}
     env |= {"HOCKET_TRACE": str(tmp_path / "trace")}
     flow = ["--flow", f"window:{window}"]
     said = check(f"vector_rounds 30000x{ROUNDS + 1}", network, built.ranks, *flow, env=env)

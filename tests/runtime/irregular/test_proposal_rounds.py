@@ -19,7 +19,7 @@ from scheduled_calls import ALL, scheduled, thirds
 Check = Callable[..., Said]
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 
-ROUNDS = {**ALL, "HOCKET_SCHEDULER": "proposals"}
+ROUNDS = {**ALL, "HOCKET_ALGORITHM": "proposals"}
 AGREED = re.compile(
     r"irregular exchange of (\d+) messages between (\d+) ranks on \d+ hosts: "
     r"(\d+) phases by 'proposals' in \d+ rounds? between partners"
@@ -33,7 +33,7 @@ def sends(trace: Path, rank: int) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize(("hosts", "ranks", "seed"), [(8, 8, 1), (9, 7, 3), (5, 5, 2**40)])
-def test_the_phases_are_those_that_the_scheduler_computes(
+def test_the_phases_are_those_that_the_algorithm_computes(
     check: Check, tmp_path: Path, hosts: int, ranks: int, seed: int
 ) -> None:
     """Ranks are anywhere on the hosts: those of the network have other numbers."""
@@ -44,7 +44,7 @@ def test_the_phases_are_those_that_the_scheduler_computes(
     program, network = "vector_rounds 20000x2", f"star:{hosts}"
     said = check(program, network, ranks, placement=str(tmp_path / "places"), env=env)
     demand = thirds(ranks, 20000, place)
-    schedule = _core.find_scheduler("proposals", "irregular").make(
+    schedule = _core.find_algorithm("proposals", "irregular").make(
         read_network(f"star:{ranks}"), demand, seed=seed
     )
     wanted: list[list[tuple[int, int]]] = [[] for _ in range(ranks)]

@@ -21,12 +21,12 @@ EXAMPLES = Path(__file__).parents[3] / "examples" / "networks"
 
 
 def source_of(network: str, tmp_path: Path) -> str:
-    """A file or a short form; ``drawn SEED`` is a tree whose trunks have rates of their own."""
+    """A file or a short form; ``drawn SEED`` is a tree whose inter-switch links have rates of their own."""
     if network in ("figure1", "mixed-rates"):
         return str(EXAMPLES / f"{network}.toml")
     if not network.startswith("drawn "):
         return network
-    drawn = random_tree(Random(int(network.split()[1])), 8, trunk=unequal).build()
+    drawn = random_tree(Random(int(network.split()[1])), 8, switch_link=unequal).build()
     path = str(tmp_path / "drawn.toml")
     for name, text in network_files(drawn, path).items():
         Path(name).write_text(text)
@@ -49,7 +49,7 @@ def rows_in(trace: Path) -> dict[str, Sends]:
 
 
 def planned_rows(network: _core.Network, pattern: str) -> tuple[str, list[Sends]]:
-    """Scheduler and phases as a run tells them, and the rows of all ranks."""
+    """Algorithm and phases as a run tells them, and the rows of all ranks."""
     demand = _core.Demand(network.ranks, _core.REFERENCE_BYTES, pattern)
     planned = _core.plan_exchange(network, demand)
     programs = _core.rank_programs(planned.schedule, planned.waits)
@@ -57,7 +57,7 @@ def planned_rows(network: _core.Network, pattern: str) -> tuple[str, list[Sends]
         [(phase, to, pieces) for (phase, to, _), pieces in zip(rank.sends, rank.send_pieces, strict=True)]
         for rank in programs
     ]
-    return f"{planned.schedule.phases} phases by '{planned.scheduler.name}'", rows
+    return f"{planned.schedule.phases} phases by '{planned.algorithm.name}'", rows
 
 
 @pytest.mark.parametrize(

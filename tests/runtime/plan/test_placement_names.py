@@ -166,7 +166,7 @@ def test_slurm_is_asked_for_and_absent(check: Check) -> None:
 def test_hosts_that_share_a_machine_cannot_measure_uplinks(
     check: Check, network: Callable[[str], str]
 ) -> None:
-    """One line; all-to-alls of communicators that cross a trunk are left alone, no all-gathers."""
+    """One line; all-to-alls of communicators that cross an inter-switch link are left alone, no all-gathers."""
     said = check(SUBSETS, network("a[0-1];b[0-1]"), 4, env=LOW)
     assert said.count("hosts of the network that share a machine cannot measure it") == 1, said
     none_scheduled(said, "MPI_Alltoall", ranks=4)

@@ -50,7 +50,8 @@ def told(one: Outcome) -> str:
 
 @pytest.mark.parametrize("seed", [1146, 1656])
 def test_into_one_rank_all_send_at_once(seed: int, tmp_path: Path) -> None:
-    """The bench has found these reduces below their bound: it counted startups as if ranks waited for each other."""
+    """The bench has found these reduces below their bound: it counted per-message costs as if ranks waited for each
+    other."""
     assert check(draw(seed, tmp_path), tmp_path).wrong == []
 
 

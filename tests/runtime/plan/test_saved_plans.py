@@ -1,4 +1,4 @@
-"""Ranks follow a plan that was saved, of any collective, scheduler and size: in what they say and in what they send."""
+"""Ranks follow a plan that was saved, of any collective, algorithm and size: in what they say and in what they send."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ Sends = list[tuple[int, int, tuple[tuple[int, ...], ...]]]  # phase, receiver, p
 
 # Collective, network, size, what else says which plan; the program, and for the runs that others have the library's.
 CASES = (
-    ("reduce-scatter", "mesh:3", "7", ("--scheduler", "spreading"), "reduce_check"),
-    ("all-reduce", "star:5", "1000", ("--scheduler", "bruck", "--window", "3"), "reduce_check"),
+    ("reduce-scatter", "mesh:3", "7", ("--algorithm", "spreading"), "reduce_check"),
+    ("all-reduce", "star:5", "1000", ("--algorithm", "bruck", "--window", "3"), "reduce_check"),
     (
         "all-gather",
         "hypercube:2",
         "64KiB",
-        ("--scheduler", "rails", "--window", "1"),
+        ("--algorithm", "rails", "--window", "1"),
         "allgather_check 20011",
     ),
     ("broadcast", "star:3", "1KiB", ("--root", "1"), "broadcast_check 20011"),
     ("scatter", "mesh:3", "1", ("--root", "1", "--window", "2"), "root_check 20011"),
-    ("all-to-all", "torus:3", "5", ("--scheduler", "packing", "--window", "2"), "alltoall_check 1"),
+    ("all-to-all", "torus:3", "5", ("--algorithm", "packing", "--window", "2"), "alltoall_check 1"),
 )
 
 
@@ -65,7 +65,7 @@ def test_ranks_follow_a_saved_plan(
     ranks = read_network(network).ranks
     env = EVERYTHING | {"HOCKET_TRACE": str(trace)}
     said = check(program, network, ranks, "--plan", str(path), env=env)
-    phases = f"{plan.schedule.phases} phases by '{plan.header.scheduler}'"
+    phases = f"{plan.schedule.phases} phases by '{plan.header.algorithm}'"
     assert f"{name} of {ranks} ranks on {ranks} hosts: {phases}" in said, said
     for rank, row in enumerate(_core.rank_programs(plan.schedule, plan.waits)):
         planned: Sends = [

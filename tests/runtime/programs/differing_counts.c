@@ -157,7 +157,8 @@ static void tell(int code) {
 static void run_case(const struct call* call, enum form form, int number, int odd) {
   const int all = cases[number].all, other = cases[number].odd, only_sends = cases[number].only_sends;
   if (only_sends && call->flow >= BROADCAST) return; /* there is one count */
-#ifdef OPEN_MPI /* refuses such a request, and any such all-to-all, on this rank: others wait, with or without Hocket */
+#ifdef OPEN_MPI /* refuses such a request, and any such all-to-all, on this rank: others wait, with or without Hocket \
+                 */
   if (only_sends && (form == PERSISTENT || call->flow == EACH)) return;
 #endif
   struct counts c = {all, all};

@@ -111,7 +111,7 @@ static void look_at(const hocket_table* table, int pattern) {
   size_t rows;
   const hocket_phase* row;
   OK(hocket_get_info(table, &info));
-  check(info.ranks == ranks && info.rank == rank && info.scheduler[0] != 0);
+  check(info.ranks == ranks && info.rank == rank && info.algorithm[0] != 0);
   check(info.bound_seconds <= info.lockstep_seconds * 1.0001);
   OK(hocket_sources(table, &n, &who, &bytes));
   int at = 0;

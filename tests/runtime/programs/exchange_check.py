@@ -49,7 +49,7 @@ def main(prefix: str) -> None:
     with hocket.Exchange(COMM, demand, seed=5) as exchange:
         assert exchange.targets == demand and list(exchange.targets) == list(demand)
         assert exchange.sources == {r: size(r, RANK) for r in range(RANKS) if size(r, RANK)}
-        assert exchange.seed == 5 and exchange.scheduler and exchange.ratio >= 0.999
+        assert exchange.seed == 5 and exchange.algorithm and exchange.ratio >= 0.999
         assert len({*COMM.allgather(exchange.digest)}) == 1
         phases = exchange.phases
         for source, total in exchange.sources.items():
@@ -102,7 +102,7 @@ def main(prefix: str) -> None:
     refused(UsageError, "sizes for", hocket.Exchange, COMM, [8] * (RANKS + last))
     refused(UsageError, "out of range", hocket.Exchange, COMM, {0: 2**70 if last else 8})
     refused(UsageError, "not understood", hocket.Exchange, COMM, {0: 0.5 if last else 8})
-    refused(UsageError, "no-such", hocket.Exchange, COMM, {0: 8}, scheduler="no-such")
+    refused(UsageError, "no-such", hocket.Exchange, COMM, {0: 8}, algorithm="no-such")
     refused(UsageError, "is not a communicator", hocket.Exchange, 42, {})
     print(f"{'ok ' + MPI.Get_library_version().splitlines()[0] if RANK == 0 else ''}")
 

@@ -4,7 +4,7 @@
 /// exits with 1 if one serves that says other than the whole plan.
 ///
 /// plan_store asked FILE: what ranks would run. For each line PLAN[:PLAN...] COLLECTIVE ROOT RANK[,RANK...] of the file
-/// one line with scheduler, phases, window and the checksums of the ranks' rows, or "! " and what speaks against it.
+/// one line with algorithm, phases, window and the checksums of the ranks' rows, or "! " and what speaks against it.
 #include "runtime/plan/plan_store.hpp"
 
 #include <mpi.h>
@@ -101,7 +101,7 @@ void answer(const std::string& plans, const std::string& collective, Rank root, 
     for (const auto& send : planned.back().program.sends) direct = direct && send.pieces.empty();
     for (const auto& receive : planned.back().program.receives) direct = direct && receive.pieces.empty();
   }
-  std::printf("%s %llu %u", planned[0].scheduler.c_str(), static_cast<unsigned long long>(planned[0].phases),
+  std::printf("%s %llu %u", planned[0].algorithm.c_str(), static_cast<unsigned long long>(planned[0].phases),
               planned[0].window);
   for (const Planned& of_rank : planned)
     std::printf(" %016llx", static_cast<unsigned long long>(checksum(encode_row(of_rank.program, direct))));

@@ -6,13 +6,13 @@
 
 static int rank, ranks;
 
-static void need(int good, const char *what) {
+static void need(int good, const char* what) {
   if (good) return;
   fprintf(stderr, "rank %d: %s\n", rank, what);
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static void success(int code, const char *what) {
+static void success(int code, const char* what) {
   if (code != HOCKET_SUCCESS) fprintf(stderr, "%s\n", hocket_error_string(code));
   need(code == HOCKET_SUCCESS, what);
 }
@@ -23,9 +23,9 @@ static int64_t element(int64_t position) { return position * 1000003 + 17; }
 /* Position p goes to p * step mod total, which is a permutation if total is prime to step. */
 static void permute_and_take(int method, int64_t each, int64_t step, int shared) {
   const int64_t total = each * ranks, begin = each * rank;
-  void *memory = NULL;
+  void* memory = NULL;
   if (shared) success(hocket_alloc(MPI_COMM_WORLD, (size_t)each * 8, &memory), "hocket_alloc");
-  int64_t *source = shared ? memory : malloc((size_t)each * 8 + 1);
+  int64_t* source = shared ? memory : malloc((size_t)each * 8 + 1);
   int64_t *places = malloc((size_t)each * 8 + 1), *target = malloc((size_t)each * 8 + 1);
   for (int64_t i = 0; i < each; ++i) {
     source[i] = element(begin + i);
@@ -34,7 +34,7 @@ static void permute_and_take(int method, int64_t each, int64_t step, int shared)
   success(hocket_permute(MPI_COMM_WORLD, method, 8, each, source, places, each, target), "hocket_permute");
   MPI_Barrier(MPI_COMM_WORLD);
   /* Back again: what went to places[i] is element i. */
-  int64_t *mine = malloc((size_t)each * 8 + 1);
+  int64_t* mine = malloc((size_t)each * 8 + 1);
   success(hocket_take(MPI_COMM_WORLD, method, 8, each, target, each, places, mine), "hocket_take");
   need(memcmp(mine, source, (size_t)each * 8) == 0, "take after permute");
   int64_t sums[2] = {0, 0}, all[2];
@@ -60,13 +60,13 @@ static void send_grouped_transpose(int method) {
     to[i] = (rank + i) % ranks;
     letters[i] = (char)('a' + rank * 6 + i);
   }
-  success(hocket_send_elements(MPI_COMM_WORLD, method, 1, 6, letters, to, &count, (void **)&arrived), "send_elements");
+  success(hocket_send_elements(MPI_COMM_WORLD, method, 1, 6, letters, to, &count, (void**)&arrived), "send_elements");
   int64_t at = 0;
   for (int src = 0; src < ranks; ++src)
     for (int i = 0; i < 6; ++i)
       if ((src + i) % ranks == rank) need(at < count && arrived[at++] == (char)('a' + src * 6 + i), "letter");
   need(at == count, "letters");
-  hocket_free_elements((void **)&arrived);
+  hocket_free_elements((void**)&arrived);
   need(arrived == NULL, "hocket_free_elements");
 
   const int64_t lengths[] = {2, 0, 4}, places[] = {6 * rank + 4, -5, 6 * rank};
@@ -85,12 +85,13 @@ static void send_grouped_transpose(int method) {
 /* Wrong arguments of the last rank are refused on all, and what lies beside the target stays as it is. */
 static void refuse(int method) {
   const int last = rank == ranks - 1;
-  const char *bad;
+  const char* bad;
   char a[4] = "abc", b[6] = "-----";
-  const int64_t ok[3] = {3 * rank, 3 * rank + 1, 3 * rank + 2}, outside[3] = {0, 3 * ranks, 1}, twice[3] = {3 * rank, 3 * rank, 3 * rank + 1};
-  void *lost = a;
+  const int64_t ok[3] = {3 * rank, 3 * rank + 1, 3 * rank + 2}, outside[3] = {0, 3 * ranks, 1},
+                twice[3] = {3 * rank, 3 * rank, 3 * rank + 1};
+  void* lost = a;
   struct {
-    const char *text;
+    const char* text;
     int code;
   } tries[] = {
       {"is out of range", hocket_permute(MPI_COMM_WORLD, method, 1, 3, a, last ? outside : ok, 3, b + 1)},
@@ -116,7 +117,7 @@ static void refuse(int method) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -162,7 +162,7 @@ static std::string_view product_why_not(const Network& network, const Demand& de
   return {};
 }
 
-static Schedule make_product(const Network& network, const Demand& demand, const SchedulerOptions& costs) {
+static Schedule make_product(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
   const std::vector<Line> lines = product::lines_of(network);
   const std::uint64_t bound = lower_bounds(network, demand).phases;
   const bool compared = demand.messages() <= most_compared;
@@ -200,7 +200,7 @@ static FoundForm product_form(const Network& network, const Demand& demand, bool
   return {std::move(form)};
 }
 
-constinit const Scheduler product{
+constinit const Algorithm product{
     .pattern = Pattern::all_to_all,
     .name = "product",
     .summary = "phases of a grid from the moves of one line of each dimension",

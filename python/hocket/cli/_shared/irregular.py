@@ -26,7 +26,7 @@ def demand_option(required: bool) -> Decorator:
 
 seed_option = click.option(
     "--seed", default=1, show_default=True, type=Whole(0, 2**63 - 1), metavar="K",
-    help="Of schedulers that draw lots: the same seed, the same schedule.",
+    help="Of algorithms that draw lots: the same seed, the same schedule.",
 )  # fmt: skip
 
 
@@ -43,9 +43,9 @@ def traffic_of(network: Network, path: str, quiet: bool) -> Traffic:
 def plan_traffic(
     network: Network,
     path: str,
-    scheduler: str,
+    algorithm: str,
     window: int | None = None,
-    startup: str | None = None,
+    alpha: str | None = None,
     seed: int = 1,
     quiet: bool = False,
 ) -> PlannedExchange:
@@ -53,11 +53,11 @@ def plan_traffic(
     from hocket.planning.plan import plan_irregular
     from hocket.units import parse_time
 
-    seconds = named("--startup", parse_time, startup or "0")
+    seconds = named("--alpha", parse_time, alpha or "0")
     traffic = traffic_of(network, path, quiet)
     planned = with_spinner(
         f"planning {network.ranks} ranks",
-        lambda: plan_irregular(network, traffic.demand(), scheduler, window, seconds, seed),
+        lambda: plan_irregular(network, traffic.demand(), algorithm, window, seconds, seed),
         quiet,
     )
     if traffic.kept_bytes and not quiet:

@@ -80,7 +80,7 @@ scheduling_options = options(
         metavar="FLOW",
         help="token, window:K, barrier or free.  [default: HOCKET_FLOW_CONTROL, token]",
     ),
-    click.option("--scheduler", metavar="NAME", cls=_OfVariable),
+    click.option("--algorithm", metavar="NAME", cls=_OfVariable),
 )
 
 

@@ -150,14 +150,14 @@ def size_option(collective: _core.Collective) -> Decorator:
     )  # fmt: skip
 
 
-def startup_option(help: str) -> Decorator:
-    return click.option("--startup", metavar="TIME", help=help)
+def alpha_option(help: str) -> Decorator:
+    return click.option("--alpha", metavar="TIME", help=help)
 
 
-def planning_startup_option(collective: _core.Collective) -> Decorator:
-    usual = format_time(collective.usual_startup)
+def planning_alpha_option(collective: _core.Collective) -> Decorator:
+    usual = format_time(collective.usual_alpha)
     return click.option(
-        "--startup", metavar="TIME",
+        "--alpha", metavar="TIME",
         help=f"What a message costs its sender; schedules trade messages for bytes by it. [{usual}]",
     )  # fmt: skip
 
@@ -173,18 +173,18 @@ calibration_option = click.option(
 )  # fmt: skip
 
 
-def _scheduler_names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+def _algorithm_names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     # 'hocket plan all-gather' and 'hocket generate all-gather' know which collective they are about.
     collective = COLLECTIVES.get(ctx.info_name or "")
     names = [
-        s.name for s in _core.schedulers() if collective is None or s.pattern == scheduled_as(collective)
+        s.name for s in _core.all_algorithms() if collective is None or s.pattern == scheduled_as(collective)
     ]
     return [name for name in dict.fromkeys(["auto", *names]) if name.startswith(incomplete)]
 
 
-scheduler_option = click.option(
-    "--scheduler", default="auto", show_default=True, metavar="NAME", shell_complete=_scheduler_names,
-    help="auto, or one of 'hocket schedulers'.",
+algorithm_option = click.option(
+    "--algorithm", default="auto", show_default=True, metavar="NAME", shell_complete=_algorithm_names,
+    help="auto, or one of 'hocket algorithms'.",
 )  # fmt: skip
 
 
@@ -212,14 +212,14 @@ def load_network(
     return known
 
 
-def load_islands(source: str, defaults: Defaults, quiet: bool) -> list[KnownNetwork]:
+def load_components(source: str, defaults: Defaults, quiet: bool) -> list[KnownNetwork]:
     """Load every connected component of a network; most networks have one."""
-    from hocket.network import read_islands
+    from hocket.network import read_components
 
-    islands = with_spinner(f"reading {source}", lambda: read_islands(source, defaults), quiet)
-    for known in islands:
+    components = with_spinner(f"reading {source}", lambda: read_components(source, defaults), quiet)
+    for known in components:
         tell_notes(known)
-    return islands
+    return components
 
 
 def tell_notes(known: KnownNetwork) -> None:
@@ -228,13 +228,13 @@ def tell_notes(known: KnownNetwork) -> None:
         click.echo(f"hocket: {note}", err=True)
 
 
-def island_line(islands: Sequence[KnownNetwork], number: int) -> str:
+def component_line(components: Sequence[KnownNetwork], number: int) -> str:
     """Heading of a component, for networks with several."""
-    network = islands[number].network
+    network = components[number].network
     first, last = (network.names[network.hosts[place]] for place in (0, -1))
     names = first if first == last else f"{first} to {last}"
     hosts = "1 host" if len(network.hosts) == 1 else f"{len(network.hosts)} hosts"
-    text = f"island {number + 1} of {len(islands)}: {hosts}, {names}; no wire leads to the others"
+    text = f"component {number + 1} of {len(components)}: {hosts}, {names}; no wire leads to the others"
     return click.style(text, bold=True)
 
 
@@ -281,11 +281,11 @@ def plan_equal(
     name: str,
     network: Network,
     size: str | None,
-    scheduler: str,
+    algorithm: str,
     window: int | None = None,
     quiet: bool = False,
     *,
-    startup: str | None = None,
+    alpha: str | None = None,
     root: int = 0,
     contributions: str | None = None,
 ) -> PlannedExchange:
@@ -299,13 +299,13 @@ def plan_equal(
     if size is not None and contributions is not None:
         raise UsageError("--bytes and --contributions both say what a rank contributes",
                          remedy="give one of them")  # fmt: skip
-    seconds = None if startup is None else named("--startup", parse_time, startup)
+    seconds = None if alpha is None else named("--alpha", parse_time, alpha)
     bytes = parse_size(size or DEFAULT_BYTES, least=0 if find(name).forwards else 1)
     sizes = read_contributions(contributions, network.ranks) if contributions is not None else None
     return with_spinner(
         f"planning {network.ranks} ranks",
         lambda: plan_collective(
-            name, network, bytes, scheduler, window, seconds, root=root, contributions=sizes
+            name, network, bytes, algorithm, window, seconds, root=root, contributions=sizes
         ),
         quiet,
     )

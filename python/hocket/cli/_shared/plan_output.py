@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hocket.cli._shared.irregular import time_in_turn
-from hocket.cli._shared.options import island_line, loud
+from hocket.cli._shared.options import component_line, loud
 from hocket.cli._shared.sizes import size_text
 from hocket.cli._shared.work import check_writable, with_spinner, write_atomically
 from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR
@@ -98,22 +98,22 @@ def _library(seconds: dict[str, float], bound: float) -> str:
     return f"{', '.join(told)}; in steps, without latencies"
 
 
-def tell_islands(
-    islands: Sequence[KnownNetwork], plan: Callable[[Network], PlannedExchange], as_json: bool
+def tell_components(
+    components: Sequence[KnownNetwork], plan: Callable[[Network], PlannedExchange], as_json: bool
 ) -> None:
     """Plan each component on its own, and print the results. Exit code 1 if the verifier refuses one."""
     reports, refused = [], False
-    for number, known in enumerate(islands):
+    for number, known in enumerate(components):
         planned = plan(known.network)
         refused = refused or not planned.certificate.ok
         if as_json:
             names = [known.network.names[host] for host in known.network.hosts]
             reports.append({"host_names": names, **_report(planned, known)})
             continue
-        click.echo(("\n" if number else "") + island_line(islands, number))
+        click.echo(("\n" if number else "") + component_line(components, number))
         click.echo(describe(planned, known))
     if as_json:
-        click.echo(json.dumps({"islands": reports}))
+        click.echo(json.dumps({"components": reports}))
     if refused:
         click.get_current_context().exit(1)
 
@@ -177,16 +177,16 @@ def _headline(planned: PlannedExchange) -> str:
     if demand.pattern == IRREGULAR:
         return (
             f"{planned.collective or 'irregular exchange'} of {planned.network.ranks} ranks, {demand.messages} "
-            f"messages of {size_text(demand)}, by '{planned.scheduler}', seed {planned.seed}"
+            f"messages of {size_text(demand)}, by '{planned.algorithm}', seed {planned.seed}"
         )
     if not demand.by_blocks:
         return (
             f"all-to-all of {planned.network.ranks} ranks, {demand.messages} messages of "
-            f"{size_text(demand)}, by '{planned.scheduler}'"
+            f"{size_text(demand)}, by '{planned.algorithm}'"
         )
     return (
         f"{planned.collective} of {planned.network.ranks} ranks, {size_text(demand)}, "
-        f"{len(planned.schedule)} messages, by '{planned.scheduler}'"
+        f"{len(planned.schedule)} messages, by '{planned.algorithm}'"
     )
 
 
@@ -209,7 +209,7 @@ def show_row(
         click.echo(line)
     click.echo(
         f"rank {rank} of {planned.network.ranks}: {sends} sends and {receives} receives in "
-        f"{planned.schedule.phases} phases (bound {planned.bound_phases}), by '{planned.scheduler}'"
+        f"{planned.schedule.phases} phases (bound {planned.bound_phases}), by '{planned.algorithm}'"
     )
     show_lines(text, dump)
 

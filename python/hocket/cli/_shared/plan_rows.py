@@ -38,7 +38,7 @@ class Proof:
 
 
 def rows_of(
-    network: _core.Network, demand: _core.Demand, scheduler: str, window: int | None
+    network: _core.Network, demand: _core.Demand, algorithm: str, window: int | None
 ) -> _core.Rows | _core.Ring | None:
     """Rank programs of the schedule that would be planned; None if only the whole schedule determines
     them."""
@@ -52,7 +52,7 @@ def rows_of(
         else:
             if network.ranks <= _core.MOST_RANKS_SEARCHED_FOR_WAITS or window not in (None, 1):
                 return None
-            rows = _core.Rows(network, demand, "" if scheduler == "auto" else scheduler)
+            rows = _core.Rows(network, demand, "" if algorithm == "auto" else algorithm)
     except _core.InputError as error:
         if network.ranks > _core.MAX_EXPLICIT_RANKS:
             raise PlanError(
@@ -60,7 +60,7 @@ def rows_of(
                 remedy="cut the network to a job's hosts with 'hocket network convert --hosts'",
             ) from None
         return None
-    return rows if scheduler in ("auto", rows.scheduler) else None
+    return rows if algorithm in ("auto", rows.algorithm) else None
 
 
 def prove(rows: _core.Rows | _core.Ring, messages: int) -> Proof:
@@ -161,7 +161,7 @@ def show_row_alone(
     predicted, kind = with_spinner("simulating", lambda: _time_of(network, rows, demand), as_json)
     time_ratio = ratio(predicted, bounds.seconds)
     figures = Figures(
-        pattern=str(demand.pattern), scheduler=rows.scheduler, hosts=hosts, ranks=network.ranks,
+        pattern=str(demand.pattern), algorithm=rows.algorithm, hosts=hosts, ranks=network.ranks,
         messages=demand.messages, transfers=demand.messages, bytes=demand.bytes, phases=rows.phases,
         bound_phases=bounds.phases, ratio=time_ratio if demand.by_blocks else ratio(rows.phases, bounds.phases),
         time_ratio=time_ratio, bound_seconds=bounds.seconds, predicted_seconds=predicted,
@@ -187,7 +187,7 @@ def show_row_alone(
     bound = f"{time_ratio:.3f} times the bound of the wires" if demand.by_blocks else f"bound {bounds.phases}"
     click.echo(
         f"rank {rank} of {network.ranks}: {row.transfers // 2} sends and as many receives in "
-        f"{rows.phases} phases ({bound}) by '{rows.scheduler}', computed in {plan_seconds:.3f} s; "
+        f"{rows.phases} phases ({bound}) by '{rows.algorithm}', computed in {plan_seconds:.3f} s; "
         f"its sends wait for {row.tokens} tokens"
     )
     click.echo(

@@ -29,7 +29,7 @@ class Exchange:
     """A scheduled exchange between the ranks of a communicator.
 
     ``demand`` is what this rank sends: ``{target: bytes}``, or as many sizes in bytes as there are ranks.
-    ``scheduler`` is a name that ``hocket schedulers`` lists; None: the default. Making and freeing are
+    ``algorithm`` is a name that ``hocket algorithms`` lists; None: the default. Making and freeing are
     collective, and so is every run. Bad arguments of any rank raise on all of them.
 
     Buffers are anything contiguous: one per target, in the order of :attr:`targets`, and one per source,
@@ -37,7 +37,7 @@ class Exchange:
     """
 
     def __init__(
-        self, comm: MPI.Comm, demand: Demand, *, scheduler: str | None = None, seed: int = 1
+        self, comm: MPI.Comm, demand: Demand, *, algorithm: str | None = None, seed: int = 1
     ) -> None:
         self._begin(comm)
         vector: dict[int, int] = {}
@@ -53,7 +53,7 @@ class Exchange:
             "hocket_schedule",
             self._library.handle(comm),
             *_arrays(vector),
-            None if scheduler is None else scheduler.encode(),
+            None if algorithm is None else algorithm.encode(),
             seed,
             ctypes.byref(self._table),
         )
@@ -140,13 +140,13 @@ class Exchange:
         return int(self._info.phases)
 
     @property
-    def scheduler(self) -> str:
-        """The scheduler's name."""
-        return str(self._info.scheduler.decode())
+    def algorithm(self) -> str:
+        """The algorithm's name."""
+        return str(self._info.algorithm.decode())
 
     @property
     def seed(self) -> int:
-        """Random seed of the scheduler."""
+        """Random seed of the algorithm."""
         return int(self._info.seed)
 
     @property

@@ -56,7 +56,7 @@ class Info(ctypes.Structure):
         ("seed", ctypes.c_uint64),
         ("lockstep_seconds", ctypes.c_double),
         ("bound_seconds", ctypes.c_double),
-        ("scheduler", ctypes.c_char * 32),
+        ("algorithm", ctypes.c_char * 32),
     ]
 
 

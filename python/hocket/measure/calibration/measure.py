@@ -192,7 +192,7 @@ def _calibration(
         token=_beyond(steps.get(1, []), of_steps.seconds(1)), token_loaded=loaded,
         token_bytes=min((size for size in steps if size > 1), default=1), per_byte_loaded=per_byte,
         sendrecv=Figure.of([v for _, values, _ in times["sendrecv"] for v in values] or [of_steps.seconds(1)]),
-        host_flows=_flows(times["host"], found), trunk_flows=_flows(times["trunk"], found),
+        host_flows=_flows(times["host"], found), switch_link_flows=_flows(times["switch_link"], found),
         memory=memory, memory_origin=origin, seconds=seconds, left_out=left_out,
     )  # fmt: skip
 

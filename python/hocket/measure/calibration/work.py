@@ -21,7 +21,7 @@ LOADED: Final = (
     1 << 18,
 )  # bytes of the messages under which tokens are measured, and what a byte takes
 QUICK_LOADED: Final = (1 << 14, 1 << 16)
-MOST_HOSTS: Final = 64  # that are looked at for distances and trunks
+MOST_HOSTS: Final = 64  # that are looked at for distances and inter-switch links
 _PAIRS, _QUICK_PAIRS = 3, 1  # of a class
 
 
@@ -115,7 +115,7 @@ def tasks(places: Places, quick: bool) -> list[Task]:
                      for name, what in (("send", What.SEND), ("receive", What.RECEIVE))]  # fmt: skip
     todo += _steps(places, quick)
     todo += _into_one_host(places, quick)
-    todo += _over_a_trunk(places, quick)
+    todo += _over_a_switch_link(places, quick)
     for number, pairs in enumerate(by_distance.values()):
         for a, b in pairs:
             todo += [Task(What.PING, size, {a: b}, (a,), "ping", number)
@@ -155,20 +155,20 @@ def _into_one_host(places: Places, quick: bool) -> list[Task]:
     ]
 
 
-def _over_a_trunk(places: Places, quick: bool) -> list[Task]:
+def _over_a_switch_link(places: Places, quick: bool) -> list[Task]:
     """Pairs of hosts whose routes have a channel between switches in common, as many as a channel has."""
-    found = trunk_pairs(places)
+    found = switch_link_pairs(places)
     return [
-        Task(What.FLOW, size, dict(found[:flows]), tuple(b for _, b in found[:flows]), "trunk", flows)
+        Task(What.FLOW, size, dict(found[:flows]), tuple(b for _, b in found[:flows]), "switch_link", flows)
         for size in (QUICK_FLOW_SIZES if quick else FLOW_SIZES)
         for flows in FLOWS
         if flows <= len(found)
     ]
 
 
-def trunk_pairs(places: Places) -> list[tuple[int, int]]:
-    """Sender and receiver of each flow: no host is in two of them. Trunks that carry several hosts are no bottleneck of
-    so few flows, and are left out."""
+def switch_link_pairs(places: Places) -> list[tuple[int, int]]:
+    """Sender and receiver of each flow: no host is in two of them. Inter-switch links that carry several hosts are no
+    bottleneck of so few flows, and are left out."""
     network = places.network
     if network is None:
         return []

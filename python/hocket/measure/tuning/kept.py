@@ -1,4 +1,4 @@
-"""The choices that are kept: a file a place, written by ranks (runtime/choose/evidence_file.cpp)."""
+"""The choices that are kept: a file a place, written by ranks (runtime/choose/kept_timings_file.cpp)."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ COLUMNS: Final = (
 class Choice:
     """Kept timings of one call at one place."""
 
-    evidence: _core.choose.Evidence
+    timings: _core.choose.KeptTimings
 
     @property
     def least(self) -> int:
         """Bytes of the smallest message."""
-        return _core.choose.least_bytes(self.evidence.size_class) if self.evidence.size_class else 0
+        return _core.choose.least_bytes(self.timings.size_class) if self.timings.size_class else 0
 
     @property
     def most(self) -> int:
         """Bytes of the largest."""
-        size = self.evidence.size_class
+        size = self.timings.size_class
         size += 1 if size != 0 else 2  # class 1 is empty
         return _core.choose.least_bytes(size) - 1 if size < 128 else 2**64 - 1
 
-    def candidate(self, name: str) -> _core.choose.CandidateEvidence | None:
+    def candidate(self, name: str) -> _core.choose.CandidateTimings | None:
         return next(
             (
                 candidate
-                for candidate in self.evidence.candidates
+                for candidate in self.timings.candidates
                 if candidate.name == name and candidate.calls
             ),
             None,
@@ -62,7 +62,7 @@ class Choice:
     @property
     def gain(self) -> float | None:
         """Share of the library's own time that the winner saves, at most 1; None if unknown."""
-        native, winner = self.candidate(NATIVE), self.candidate(self.evidence.winner)
+        native, winner = self.candidate(NATIVE), self.candidate(self.timings.winner)
         if native is None or winner is None or native.seconds <= 0:
             return None
         return float(1 - winner.seconds / native.seconds)
@@ -70,11 +70,11 @@ class Choice:
     @property
     def calls(self) -> int:
         """Calls that were measured."""
-        return sum(candidate.calls for candidate in self.evidence.candidates)
+        return sum(candidate.calls for candidate in self.timings.candidates)
 
     def cells(self) -> list[str]:
         """Cells of a table for people, by COLUMNS."""
-        one, winner, gain = self.evidence, self.candidate(self.evidence.winner), self.gain
+        one, winner, gain = self.timings, self.candidate(self.timings.winner), self.gain
         return [
             one.place,
             f"{one.ranks}/{one.hosts}" if one.ranks else "-",
@@ -90,7 +90,7 @@ class Choice:
     @property
     def algorithm(self) -> str | None:
         """The algorithm of the MPI library that won, by the library's name for it."""
-        candidate, _, name = self.evidence.winner.partition(":")
+        candidate, _, name = self.timings.winner.partition(":")
         return name if candidate == NATIVE and name else None
 
 
@@ -101,7 +101,7 @@ def files() -> list[Path]:
 def read(path: Path) -> list[Choice]:
     """Raises HocketError for a file that cannot be used."""
     try:
-        return [Choice(one) for one in _core.choose.parse_evidence(read_file(path).decode("latin-1"))]
+        return [Choice(one) for one in _core.choose.parse_kept_timings(read_file(path).decode("latin-1"))]
     except OSError as error:
         raise HocketError(
             f"cannot read {path}: {error.strerror or error}",
@@ -118,7 +118,7 @@ def choices(place: str = "") -> list[Choice]:
     if place and not found:
         raise HocketError(f"nothing is kept of a place '{place}'", remedy="hocket tune show lists all places")
     every = [choice for path in found for choice in read(path)]
-    return sorted(every, key=lambda one: (one.evidence.place, one.evidence.call, one.evidence.size_class))
+    return sorted(every, key=lambda one: (one.timings.place, one.timings.call, one.timings.size_class))
 
 
 def forget(place: str = "") -> list[Path]:

@@ -46,7 +46,7 @@ def rules(choices: Iterable[Choice]) -> tuple[list[Rule], list[Choice], list[Cho
     needless: list[Choice] = []
     unsayable: list[Choice] = []
     for choice in choices:
-        one = choice.evidence
+        one = choice.timings
         if one.winner == "native":
             needless.append(choice)
         elif choice.algorithm is None or one.ranks == 0:

@@ -36,7 +36,7 @@ class Chassis:
 class Heard:
     """A neighbour that a node hears on one of its interfaces.
 
-    ``ports``: what the neighbour calls its end. ``rate``: bytes/s, ``None`` where it is not told. ``bundled``: the
+    ``ports``: what the neighbour calls its end. ``rate``: bytes/s, ``None`` where it is not told. ``aggregated``: the
     neighbour says that its port is one of a link aggregation.
     """
 
@@ -44,7 +44,7 @@ class Heard:
     chassis: Chassis
     ports: frozenset[str]
     rate: float | None
-    bundled: bool
+    aggregated: bool
     by_lldp: bool
     where: Where
 
@@ -85,11 +85,11 @@ def _heard(source: Source, value: Any, lines: Lines) -> Iterator[Heard]:
         ident = _one(source, port.get("id", {}), "port id")
         ends = {_text(ident), _text(port.get("descr"))} - {""}
         speed = _text(_one(source, port.get("auto-negotiation", {}), "auto-negotiation").get("current"))
-        bundled = _text(port.get("aggregation")) not in ("", "0")
+        aggregated = _text(port.get("aggregation")) not in ("", "0")
         via = _text(entry.get("via"))
         chassis = _chassis(source, entry, lines, line)
         yield Heard(
-            name, chassis, frozenset(ends), rate_of(speed), bundled, via in ("", "LLDP"), source.at(line)
+            name, chassis, frozenset(ends), rate_of(speed), aggregated, via in ("", "LLDP"), source.at(line)
         )
 
 

@@ -21,7 +21,7 @@ def learned_sections(title: str, choices: Sequence[Choice]) -> Iterator[Section]
         facts(
             [
                 ("calls and sizes known", len(choices)),
-                ("places", len({choice.evidence.place for choice in choices})),
+                ("places", len({choice.timings.place for choice in choices})),
                 ("faster than native", sum(gain > 0 for gain in gains)),
                 ("largest gain", f"{100 * max(gains):.0f} %" if gains else "-"),
             ]
@@ -35,11 +35,11 @@ def learned_sections(title: str, choices: Sequence[Choice]) -> Iterator[Section]
     yield head
     groups: defaultdict[tuple[str, ...], list[Choice]] = defaultdict(list)
     for choice in choices:
-        one = choice.evidence
+        one = choice.timings
         groups[one.place, one.call, one.layout].append(choice)
     places = {place for place, *_ in groups}
     for (place, call, layout), of in groups.items():
-        one = of[0].evidence
+        one = of[0].timings
         where = f"{one.ranks} ranks on {one.hosts} hosts, {one.mpi}" if one.ranks else one.mpi
         section = Section(f"{call}{'' if layout == 'any' else f', {layout}'}: {where}", 2)
         if len(places) > 1:
@@ -51,7 +51,7 @@ def learned_sections(title: str, choices: Sequence[Choice]) -> Iterator[Section]
 def _table(choices: Sequence[Choice]) -> Any:
     from hocket.measure.tuning.kept import COLUMNS
 
-    native = [number for number, choice in enumerate(choices) if choice.evidence.winner == "native"]
+    native = [number for number, choice in enumerate(choices) if choice.timings.winner == "native"]
     return table(COLUMNS, [choice.cells() for choice in choices], numbers=(1, 4, 6, 7, 8), dim=native)
 
 
@@ -59,7 +59,7 @@ def _figure(choices: Sequence[Choice]) -> Figure:
     """Seconds of a call by the size of its messages, a candidate a line; winners have a ring."""
     candidates: defaultdict[str, list[tuple[int, float, float]]] = defaultdict(list)
     for choice in sorted(choices, key=lambda choice: choice.least):
-        for candidate in choice.evidence.candidates:
+        for candidate in choice.timings.candidates:
             if candidate.calls and candidate.seconds > 0:
                 candidates[candidate.name].append(
                     (max(choice.least, 1), candidate.seconds, candidate.seconds * candidate.spread)
@@ -83,9 +83,9 @@ def _figure(choices: Sequence[Choice]) -> Figure:
             }
         )
     won = [
-        (max(choice.least, 1), winner.seconds, choice.evidence.winner)
+        (max(choice.least, 1), winner.seconds, choice.timings.winner)
         for choice in choices
-        if (winner := choice.candidate(choice.evidence.winner)) is not None and winner.seconds > 0
+        if (winner := choice.candidate(choice.timings.winner)) is not None and winner.seconds > 0
     ]
     if won:
         data.append(

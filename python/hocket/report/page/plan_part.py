@@ -67,7 +67,7 @@ def plan_sections(title: str, plan: Plan) -> Iterator[Section]:
         facts(
             [
                 ("exchange", demand.pattern),
-                ("scheduler", header.scheduler),
+                ("algorithm", header.algorithm),
                 *_network_facts(network),
                 ("messages", f"{len(schedule):,}"),
                 ("largest message", format_bytes(demand.bytes)),
@@ -92,7 +92,7 @@ def plan_sections(title: str, plan: Plan) -> Iterator[Section]:
     else:
         head.add(
             paragraph(
-                "Predicted: by Hocket's simulator, without costs of startups. Bound: no schedule is faster.",
+                "Predicted: by Hocket's simulator, without costs of per-message costs. Bound: no schedule is faster.",
                 "note",
             )
         )

@@ -9,7 +9,7 @@ from typing import Final
 
 from hocket import _core
 from hocket.errors import HocketError, NetworkError, PlanError, Where
-from hocket.network import Defaults, read_islands
+from hocket.network import Defaults, read_components
 from hocket.network.readers import short_forms
 from hocket.network.source import Source
 from hocket.report.page.parts import Section
@@ -19,7 +19,7 @@ from hocket.system.text import where_is
 MOST_BYTES: Final = 1 << 30
 _WHAT: Final = "a plan, a network, a report of a run, learned choices or a table of measurements"
 _PLAN: Final = b"HOCKET\x1a\n"
-_EVIDENCE: Final = "hocket choices "
+_KEPT_TIMINGS: Final = "hocket choices "
 
 
 def sections_of(path: str, defaults: Defaults, bytes: int) -> Iterator[Section]:
@@ -39,7 +39,7 @@ def sections_of(path: str, defaults: Defaults, bytes: int) -> Iterator[Section]:
     if not data.strip():
         raise HocketError("is empty", where=where, remedy=f"name {_WHAT}")
     text = decode(data, where, HocketError)
-    if text.startswith(_EVIDENCE):
+    if text.startswith(_KEPT_TIMINGS):
         from hocket.measure.tuning.kept import read
         from hocket.report.page.learned_part import learned_sections
 
@@ -72,7 +72,7 @@ def _network(path: str, defaults: Defaults, bytes: int) -> Iterator[Section]:
     from hocket.report.page.plan_part import network_sections
 
     try:
-        islands = read_islands(path, defaults)
+        components = read_components(path, defaults)
     except NetworkError as problem:
         if "format of this file" not in problem.what:
             raise
@@ -80,8 +80,8 @@ def _network(path: str, defaults: Defaults, bytes: int) -> Iterator[Section]:
             "is nothing that is known here", where=problem.where, remedy=f"name {_WHAT}; {problem.remedy}"
         ) from None
     title = path if short_forms.sniff(Source(path, path, is_file=False)) else Path(path).name
-    for number, known in enumerate(islands):
-        several = f", island {number + 1} of {len(islands)}" if len(islands) > 1 else ""
+    for number, known in enumerate(components):
+        several = f", component {number + 1} of {len(components)}" if len(components) > 1 else ""
         yield from network_sections(title + several, known, bytes)
 
 

@@ -29,7 +29,7 @@ REASONS: Final = {
     "topology": "topology",
     "left_alone": "left alone",
     "operation": "the operation",
-    "bundled": "bundled if blocking",
+    "two_level": "aggregated if blocking",
     "faster": "the library's is faster",
     "untold": "unknown",
 }
@@ -43,7 +43,7 @@ _REMEDIES: Final = {
     "persistent (MPI_…_init)",
     "not_ready": "a nonblocking call is scheduled once its communicator has a plan: let a blocking "
     "all-to-all, all-gather or barrier on it come first",
-    "bundled": "blocking calls like them go host by host, which a call that returns before it is over cannot",
+    "two_level": "blocking calls like them go host by host, which a call that returns before it is over cannot",
     "forwards": "ranks would have to forward while the program computes: initialise MPI with "
     "MPI_THREAD_MULTIPLE",
 }

@@ -41,7 +41,7 @@ class RankRow:
     most: int
     scheduled: bool
     why: str  # of calls that the MPI library served
-    detail: str  # of scheduled ones, by what: "switch-ring", "bundles by switch-ring"; else why in words
+    detail: str  # of scheduled ones, by what: "switch-ring", "aggregates by switch-ring"; else why in words
     calls: int
     exchanges: int  # a persistent request makes many, or none
     bytes: int  # to other ranks

@@ -1,0 +1,233 @@
+#include "core/two_level/exchange.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/limits.hpp"
+#include "core/two_level/layout.hpp"
+
+namespace hocket {
+namespace {
+
+std::uint64_t vector_bytes(const Demand& demand) {
+  std::uint64_t bytes = 0;
+  for (Rank rank = 0; rank < demand.ranks; ++rank) bytes += demand.contribution(rank);
+  return bytes;
+}
+
+/// `sizes`: of each host's block. Equal ones need no list.
+Demand blocks_of(Pattern pattern, std::vector<std::uint64_t> sizes) {
+  const auto hosts = static_cast<std::uint32_t>(sizes.size());
+  const std::uint64_t most = *std::ranges::max_element(sizes);
+  if (std::ranges::count(sizes, most) == std::ssize(sizes)) sizes.clear();
+  return {pattern, hosts, most, std::move(sizes)};
+}
+
+Demand gather_between(const HostGroups& groups, const Demand& demand) {
+  return blocks_of(Pattern::all_gather, GatherLayout(groups, demand).host_bytes);
+}
+
+Demand sum_between(const HostGroups& groups, const Demand& demand) {
+  const std::uint64_t bytes = vector_bytes(demand), hosts = groups.count();
+  std::vector<std::uint64_t> sizes;
+  for (std::uint64_t host = 0; host < hosts; ++host)
+    sizes.push_back(part_begin(bytes, host + 1, hosts) - part_begin(bytes, host, hosts));
+  return blocks_of(Pattern::all_reduce, std::move(sizes));
+}
+
+Demand messages_between(const HostGroups& groups, const Demand& demand) {
+  const auto hosts = static_cast<std::uint32_t>(groups.count());
+  if (!demand.by_matrix() && groups.equal())
+    return {Pattern::all_to_all, hosts, groups.most() * groups.most() * demand.bytes};
+  const TwoLevelLayout layout(groups, demand);
+  std::vector<Message> messages;
+  for (Rank src = 0; src < hosts; ++src)
+    for (Rank dst = 0; dst < hosts; ++dst)
+      if (src != dst && layout.bytes(src, dst) > 0) messages.push_back({src, dst, layout.bytes(src, dst)});
+  return irregular(TrafficMatrix(hosts, std::move(messages)));
+}
+
+/// A copy of the schedule, each transfer with the bytes of its two-level message; those of 0 bytes are left out of
+/// irregular exchanges. A schedule of pieces is returned unchanged.
+Schedule with_sizes(const Schedule& schedule, const Demand& between) {
+  if (!schedule.direct()) return schedule;
+  if (!between.by_matrix()) {
+    const auto begins = schedule.phase_begin();
+    const auto all = schedule.hops();
+    return {schedule.ranks(), between.bytes, {begins.begin(), begins.end()}, {all.begin(), all.end()}};
+  }
+  std::vector<std::uint64_t> begin{0};
+  std::vector<Hop> hops;
+  PieceLists pieces;
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
+    for (const Hop hop : schedule.phase(phase)) {
+      const std::uint64_t bytes = between.size(hop.src, hop.dst);
+      if (bytes == 0) continue;
+      hops.push_back(hop);
+      pieces.pieces.push_back({hop.src, hop.dst, 0, bytes});
+      pieces.end_list();
+    }
+    begin.push_back(hops.size());
+  }
+  return {schedule.ranks(), between.bytes, std::move(begin), std::move(hops), std::move(pieces)};
+}
+
+class Aggregator {
+ public:
+  explicit Aggregator(TwoLevelExchange& exchange) : x_(exchange) {}
+
+  void messages() {
+    const TwoLevelLayout layout(x_.groups, x_.demand);
+    for (std::size_t host = 0; host < x_.groups.count(); ++host) x_.memory.push_back(layout.memory(host));
+    for (std::size_t src = 0; src < x_.groups.count(); ++src)
+      for (std::size_t dst = 0; dst < x_.groups.count(); ++dst) {
+        std::uint64_t at = 0;
+        for (const Rank origin : x_.groups.ranks[src])
+          for (const Rank target : x_.groups.ranks[dst]) {
+            const std::uint64_t bytes = layout.block(origin, target);
+            if (origin != target && bytes > 0) {
+              const Piece piece{origin, target, 0, bytes};
+              x_.puts.push_back({origin, layout.going_out(src, dst) + at, piece});
+              x_.takes.push_back({target, layout.coming_in(dst, src) + at, piece});
+            }
+            at += bytes;
+          }
+      }
+    each_piece([&](Hop hop, const Piece& piece) {
+      const auto at = [&](Rank host, bool arrives) {
+        if (host == piece.target) return layout.coming_in(host, piece.origin) + piece.offset;
+        if (host == piece.origin) return layout.going_out(host, piece.target) + piece.offset;
+        return passed_on(host, piece, arrives);
+      };
+      return Carry{at(hop.src, false), at(hop.dst, true), piece.length};
+    });
+  }
+
+  void gather() {
+    const GatherLayout layout(x_.groups, x_.demand);
+    x_.memory.assign(x_.groups.count(), layout.memory);
+    for (Rank origin = 0; origin < x_.demand.ranks; ++origin) {
+      const Piece all{origin, everyone, 0, x_.demand.contribution(origin)};
+      if (all.length == 0) continue;
+      x_.puts.push_back({origin, layout.of_rank[origin], all});
+      for (Rank rank = 0; rank < x_.demand.ranks; ++rank)
+        if (rank != origin) x_.takes.push_back({rank, layout.of_rank[origin], all});
+    }
+    each_piece([&](Hop, const Piece& piece) {
+      const std::uint64_t at = layout.of_host[piece.origin] + piece.offset;
+      return Carry{at, at, piece.length};
+    });
+  }
+
+  void sum() {
+    const std::uint64_t bytes = vector_bytes(x_.demand), hosts = x_.groups.count();
+    const SumLayout layout(bytes);
+    for (const auto& here : x_.groups.ranks) {
+      x_.memory.push_back(layout.memory(here.size()));
+      for (std::size_t local = 0; local < here.size() && bytes > 0; ++local) {
+        const Piece all{here[local], everyone, 0, bytes};
+        x_.puts.push_back({here[local], layout.vector_of(local), all});
+        x_.takes.push_back({here[local], layout.vector_of(here.size()), all});
+        const std::uint64_t begin = part_begin(bytes, local, here.size());
+        LocalSum part{
+            here[local], layout.vector_of(here.size()) + begin, part_begin(bytes, local + 1, here.size()) - begin, {}};
+        for (std::size_t each = 0; each < here.size(); ++each) part.from.push_back(layout.vector_of(each) + begin);
+        if (part.length > 0) x_.sums.push_back(std::move(part));
+      }
+    }
+    each_piece([&](Hop hop, const Piece& piece) {
+      const std::uint64_t at = part_begin(bytes, piece.origin, hosts) + piece.offset;
+      const auto sum_of = [&](Rank host) { return layout.vector_of(x_.groups.ranks[host].size()) + at; };
+      return Carry{sum_of(hop.src), sum_of(hop.dst), piece.length};
+    });
+  }
+
+ private:
+  template <class Place>
+  void each_piece(Place place) {
+    for (std::uint64_t i = 0; i < x_.schedule.size(); ++i) {
+      const Hop hop = x_.schedule.hops()[i];
+      x_.schedule.each_piece(i, [&](const Piece& piece) {
+        if (piece.origin >= x_.groups.count() || (piece.target >= x_.groups.count()) != x_.between.by_blocks())
+          throw InputError("the schedule between hosts names a host that there is not");
+        if (piece.length > 0) x_.carries.push_back(place(hop, piece));
+      });
+      x_.carry_begin.push_back(x_.carries.size());
+    }
+  }
+
+  /// Place where a host keeps what it passes on: whole messages that come once.
+  std::uint64_t passed_on(Rank host, const Piece& piece, bool arrives) {
+    const auto key = std::tuple(host, piece.origin, piece.target, piece.offset);
+    if (arrives) {
+      const auto [found, fresh] = places_.emplace(key, x_.memory[host]);
+      if (!fresh) throw InputError("the schedule between hosts brings a host the same bytes twice");
+      x_.memory[host] += piece.length;
+      return found->second;
+    }
+    const auto found = places_.find(key);
+    if (found == places_.end()) throw InputError("the schedule between hosts cuts what it passes on");
+    return found->second;
+  }
+
+  TwoLevelExchange& x_;
+  std::map<std::tuple<Rank, Rank, Rank, std::uint64_t>, std::uint64_t> places_;
+};
+
+}  // namespace
+
+std::string_view why_not_two_level(const HostGroups& groups, const Demand& demand) {
+  if (groups.host_of.size() != demand.ranks) return "the demand has other ranks than the hosts";
+  if (groups.count() < 2) return "all ranks are on one host";
+  if (groups.count() == demand.ranks) return "no host has several ranks";
+  if (demand.pattern == Pattern::reduce_scatter) return "reduce-scatters are not aggregated";
+  if (demand.ranks > limits::most_ranks_planned_for_run) return "there are too many ranks to plan every copy";
+  return {};
+}
+
+Demand demand_between(const HostGroups& groups, const Demand& demand) {
+  if (const std::string_view reason = why_not_two_level(groups, demand); !reason.empty())
+    throw InputError("messages are not aggregated: " + std::string(reason));
+  if (demand.pattern == Pattern::all_gather) return gather_between(groups, demand);
+  if (demand.pattern == Pattern::all_reduce) return sum_between(groups, demand);
+  return messages_between(groups, demand);
+}
+
+Demand scheduled_between(const HostGroups& groups, const Demand& demand) {
+  if (demand.pattern != Pattern::all_to_all) return demand_between(groups, demand);
+  return {Pattern::all_to_all, static_cast<std::uint32_t>(groups.count()),
+          groups.most() * groups.most() * demand.bytes};
+}
+
+TwoLevelExchange aggregate(HostGroups groups, Demand demand, const Schedule& schedule) {
+  TwoLevelExchange exchange;
+  exchange.between = demand_between(groups, demand);
+  if (schedule.ranks() != groups.count())
+    throw InputError("the schedule is between " + std::to_string(schedule.ranks()) + " hosts, the ranks are on " +
+                     std::to_string(groups.count()));
+  exchange.schedule = with_sizes(schedule, exchange.between);
+  exchange.demand = std::move(demand);
+  exchange.groups = std::move(groups);
+  Aggregator aggregator(exchange);
+  switch (exchange.demand.pattern) {
+    case Pattern::all_to_all:
+    case Pattern::irregular:
+      aggregator.messages();
+      break;
+    case Pattern::all_gather:
+      aggregator.gather();
+      break;
+    case Pattern::all_reduce:
+      aggregator.sum();
+      break;
+    case Pattern::reduce_scatter:
+      break;  // refused above
+  }
+  return exchange;
+}
+
+}  // namespace hocket

@@ -1,0 +1,187 @@
+"""Two-level exchanges on the command line: planned, printed, and found in plan files of one rank a host."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hocket.cli._shared.options import loud
+from hocket.cli._shared.plan_output import PREDICTED, dump_lines
+from hocket.cli._shared.sizes import size_text
+from hocket.cli._shared.usage import Decorator
+from hocket.cli._shared.work import with_spinner, write_atomically
+from hocket.demand.collectives import EQUAL, IRREGULAR
+from hocket.errors import PlanError, UsageError
+from hocket.planning import aggregation
+from hocket.units import format_bytes, format_time
+
+if TYPE_CHECKING:
+    from hocket import _core
+    from hocket.costs.model import Costs
+    from hocket.network import KnownNetwork
+
+# Collectives that --two-level serves; those with a root are not aggregated.
+TWO_LEVEL = (*(c.name for c in EQUAL if not c.rooted and c.pattern in aggregation.PATTERNS), IRREGULAR)
+MOST_COMPARED = 5_000  # messages of ranks; with more no crossing point is looked for
+_STEPS = 20_000_000  # of each simulation
+
+
+def two_level_options(command: Any) -> Any:
+    """Add the options of ``plan`` and ``simulate`` for two-level exchanges."""
+    two_level: Decorator = click.option(
+        "--two-level", is_flag=True, help="One message between two hosts for all their ranks."
+    )
+    return two_level(command)
+
+
+def check_two_level(two_level: bool, rank: int | None = None) -> None:
+    if two_level and rank is not None:
+        raise UsageError("--rank shows what one rank sends, and leaders carry aggregates for others",
+                         remedy="leave --rank or --two-level")  # fmt: skip
+
+
+def plan_two_level(
+    known: KnownNetwork,
+    demand: _core.Demand,
+    calibration: str | None,
+    algorithm: str,
+    window: int | None,
+    quiet: bool,
+) -> tuple[aggregation.TwoLevelPlan, Costs]:
+    """Plan a two-level exchange by the costs known for the network, which are returned, too."""
+    from hocket.planning.candidates import costs_of
+
+    costs = costs_of(known.network, calibration, known.description)
+    planned = with_spinner(
+        f"planning aggregates of {len(known.network.hosts)} hosts",
+        lambda: aggregation.plan_two_level(known.network, demand, costs, algorithm=algorithm, window=window),
+        quiet,
+    )
+    return planned, costs
+
+
+def finish_two_level(
+    planned: aggregation.TwoLevelPlan,
+    name: str,
+    known: KnownNetwork,
+    costs: Costs,
+    output: str | None,
+    dump: str | None,
+    as_json: bool,
+) -> None:
+    """Writes what was asked for and says what was planned. Exit code 1 where the verifier refuses it."""
+    refused = not planned.certificate.ok
+    if output is not None:
+        write_plan(planned, name, output, refused)
+    if dump is not None:
+        write_atomically(dump, dump_lines(planned.exchange.schedule))
+    few = aggregation.messages_between_hosts(planned.network, planned.exchange.demand) <= MOST_COMPARED
+    direct = with_spinner(
+        "predicting",
+        lambda: (
+            aggregation.rank_by_rank_seconds(planned.network, planned.exchange.demand, costs, _STEPS)
+            if few
+            else None
+        ),
+        as_json,
+    )
+    limit = None
+    if few and name != IRREGULAR:
+        limit = with_spinner(
+            "comparing", lambda: aggregation.crossing(planned.network, name, costs, _STEPS), as_json
+        )
+    if as_json:
+        report = {
+            "collective": name, "ranks": planned.network.ranks, **planned.report(), "costs": costs.origin,
+            "rank_by_rank_seconds": direct, "faster_up_to_bytes": limit,
+            "plan_seconds": planned.plan_seconds, "verify_seconds": planned.verify_seconds,
+            **known.rates_as_json(),
+        }  # fmt: skip
+        click.echo(json.dumps(report))
+    else:
+        click.echo("\n".join(describe(planned, name, known, costs, direct, limit)))
+        for path in (None if refused else output, dump):
+            if path is not None:
+                click.echo(f"wrote {path}")
+    if refused:
+        click.get_current_context().exit(1)
+
+
+def write_plan(planned: aggregation.TwoLevelPlan, name: str, output: str, refused: bool) -> None:
+    """Write the plan of one rank a host, which runs follow when they aggregate messages. Raises UsageError for
+    irregular exchanges."""
+    if name == IRREGULAR:
+        raise UsageError("a plan file of aggregates does not say what each rank sends", remedy="leave -o")
+    if not refused:
+        write_atomically(output, [planned.planned.file().encode()])
+
+
+def describe(
+    planned: aggregation.TwoLevelPlan,
+    name: str,
+    known: KnownNetwork,
+    costs: Costs,
+    direct: float | None,
+    limit: int | None,
+) -> list[str]:
+    """Lines for people."""
+    found, exchange = planned.report(), planned.exchange
+    verdict = "verified" if planned.certificate.ok else "REFUSED by the verifier"
+    lines = [
+        f"{name} of {planned.network.ranks} ranks on {found['hosts']} hosts, {size_text(exchange.demand)}, aggregated: "
+        f"{found['messages']} messages instead of {found['direct_messages']}, by '{found['algorithm']}'",
+        f"phases      {found['phases']}, window {planned.waits.window}, {len(planned.waits)} waits",
+        memory_line(planned.time, exchange),
+    ]
+    if planned.time is not None:
+        other = "" if direct is None else f"; rank by rank {format_time(direct, 4)}"
+        lines.append(
+            f"time        {format_time(planned.time.seconds, 4)} {PREDICTED['simulated']}, of it "
+            f"{format_time(planned.time.between, 4)} between hosts{other}"
+        )
+    if limit is not None:
+        told = (
+            f"predicted to be faster up to {format_bytes(limit)}" if limit else "not predicted to be faster"
+        )
+        lines.append(f"aggregates  {told}")
+    if line := loud(known):
+        lines.append(line)
+    lines += [
+        f"both levels {verdict}: {'' if planned.certificate.contention_free else 'NOT '}contention-free, "
+        f"{'every byte to its target, once' if planned.certificate.complete else 'NOT complete'}",
+        *[f"            {text} (phase {phase})" for _, phase, text in planned.certificate.findings[:3]],
+        f"took        {planned.plan_seconds:.3f} s to plan, {planned.verify_seconds:.3f} s to verify",
+        f"costs       {costs.origin}",
+    ]
+    return lines
+
+
+def memory_line(time: _core.TwoLevelTime | None, exchange: _core.TwoLevelExchange) -> str:
+    """Line on the memory that a host needs, and on the time of copying into and out of its messages."""
+    took = (
+        ""
+        if time is None
+        else f", put in {format_time(time.put, 3)}, taken out in {format_time(time.take, 3)}"
+    )
+    return f"memory      {format_bytes(max(exchange.memory))} a host{took}"
+
+
+def check_two_level_plan(plan: _core.Plan, network: _core.Network, where: str) -> None:
+    """Raises HocketError unless the plan has one rank on every host, and the network more."""
+    if max(network.ranks_per_node) == 1:
+        raise UsageError("--two-level: the network has one rank a host, so there is nothing to aggregate",
+                         remedy="say how many there are: --ranks-per-host")  # fmt: skip
+    if max(plan.build_network().ranks_per_node) > 1:
+        raise PlanError(f"{where}: aggregates follow plans of one rank a host, and this one has more",
+                        remedy="plan with --two-level, or verify without it")  # fmt: skip
+
+
+def exchange_of(plan: _core.Plan, network: _core.Network) -> _core.TwoLevelExchange:
+    """Two-level exchange as runs make it of a plan of one rank a host, whose schedule carries all ranks'
+    messages."""
+    from hocket import _core
+
+    demand = aggregation.demand_of_ranks(network, plan.header.demand)
+    return _core.two_level(_core.groups_of(network), demand, plan.schedule)
