@@ -9,17 +9,17 @@
 #include <memory>
 
 #include "bindings.hpp"
-#include "core/algorithms/all_gather/ring_rows.hpp"
+#include "core/algorithms/all_gather/ring_form.hpp"
 #include "core/limits.hpp"
 #include "core/model/predict.hpp"
 #include "core/schedule/verify_ring.hpp"
 #include "core/schedule/verify_sample.hpp"
-#include "rows.hpp"
+#include "network_form.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace hocket;
-using bindings::Rows;
+using bindings::NetworkForm;
 
 namespace {
 
@@ -30,8 +30,8 @@ struct Ring {
   const Network& network;
   FoundRing found;
 
-  explicit Ring(const Network& of, const Demand& demand) : network(of), found(ring_rows_of(network, demand)) {
-    if (!found.rows)
+  explicit Ring(const Network& of, const Demand& demand) : network(of), found(ring_form_of(network, demand)) {
+    if (!found.form)
       throw InputError("this " + std::string(to_string(demand.pattern)) +
                        " does not go round one ring: " + std::string(found.why_not));
   }
@@ -130,45 +130,46 @@ void bind_plan(nb::module_& m) {
            "transfers first to before last of the rank's own as lines, as Schedule.csv() has them")
       .def("__eq__", [](const RankProgram& p, const RankProgram& q) { return p == q; });
 
-  nb::class_<Rows>(m, "Rows", "An all-to-all in closed form: any rank's row without the rest of the schedule.")
+  nb::class_<NetworkForm>(m, "ClosedForm",
+                          "An all-to-all in closed form: any rank's row without the rest of the schedule.")
       .def(nb::init<const Network&, const Demand&, const std::string&>(), "network"_a, "demand"_a, "algorithm"_a = "",
            nb::keep_alive<1, 2>(), nb::call_guard<nb::gil_scoped_release>(),
            "Raises InputError where there is none; that of `algorithm`, where it has one, however far from the bound.")
-      .def_prop_ro("phases", [](const Rows& r) { return r.found.form->phases(); })
-      .def_prop_ro("algorithm", [](const Rows& r) { return r.found.algorithm; })
-      .def("phase", &Rows::phase, "src"_a, "dst"_a, "the phase of a message")
+      .def_prop_ro("phases", [](const NetworkForm& r) { return r.found.form->phases(); })
+      .def_prop_ro("algorithm", [](const NetworkForm& r) { return r.found.algorithm; })
+      .def("phase", &NetworkForm::phase, "src"_a, "dst"_a, "the phase of a message")
       .def(
           "predict",
-          [](const Rows& r, const Demand& demand, double alpha) {
+          [](const NetworkForm& r, const Demand& demand, double alpha) {
             return predict(r.network, demand, *r.found.form, alpha);
           },
           "demand"_a, "alpha"_a = 0.0, nb::call_guard<nb::gil_scoped_release>(),
           "The time of the whole, as PlannedExchange.predict() has it.")
       .def(
-          "row", [](const Rows& r, Rank rank) { return rank_program(r.network, *r.found.form, rank); }, "rank"_a,
-          nb::call_guard<nb::gil_scoped_release>())
+          "program", [](const NetworkForm& r, Rank rank) { return rank_program(r.network, *r.found.form, rank); },
+          "rank"_a, nb::call_guard<nb::gil_scoped_release>())
       .def(
           "verify_sample",
-          [](const Rows& r, std::uint64_t messages, std::uint64_t seed) {
+          [](const NetworkForm& r, std::uint64_t messages, std::uint64_t seed) {
             return verify_sample(r.network, *r.found.form, messages, seed);
           },
           "messages"_a, "seed"_a = 1, nb::call_guard<nb::gil_scoped_release>(), "Checks random messages.");
   nb::class_<Ring>(m, "Ring", "An all-gather, reduce-scatter or all-reduce round one ring: any rank's row alone.")
       .def(nb::init<const Network&, const Demand&>(), "network"_a, "demand"_a, nb::keep_alive<1, 2>(),
            nb::call_guard<nb::gil_scoped_release>(), "Raises InputError where there is none.")
-      .def_prop_ro("phases", [](const Ring& r) { return r.found.rows->phases(); })
+      .def_prop_ro("phases", [](const Ring& r) { return r.found.form->phases(); })
       .def_prop_ro("algorithm", [](const Ring& r) { return r.found.algorithm; })
       .def(
-          "row", [](const Ring& r, Rank rank, std::uint32_t window) { return r.found.rows->row(rank, window); },
+          "program", [](const Ring& r, Rank rank, std::uint32_t window) { return r.found.form->program(rank, window); },
           "rank"_a, "window"_a = limits::gather_window, nb::call_guard<nb::gil_scoped_release>(),
           "`window`: messages in flight that waits allow on a channel.")
       .def_prop_ro(
-          "turn_waits", [](const Ring& r) { return turn_tuples(r.found.rows->turn_waits()); },
+          "turn_waits", [](const Ring& r) { return turn_tuples(r.found.form->turn_waits()); },
           "of an all-reduce: (place that waits, place that releases, capacity of the channel)")
       .def(
           "verify",
           [](const Ring& r) {
-            const RingRows& rows = *r.found.rows;
+            const RingForm& rows = *r.found.form;
             return verify_ring(r.network, rows.order(), rows.pattern(), rows.turn_waits());
           },
           nb::call_guard<nb::gil_scoped_release>(), "Looks at every edge, and so at every transfer.");

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "rows.hpp"
+#include "network_form.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -64,7 +64,7 @@ void bind_token_simulation(nb::module_& m) {
   nb::class_<FormSimulation>(m, "FormSimulation", "An all-to-all by tokens in closed form, simulated phase by phase.")
       .def(
           "__init__",
-          [](FormSimulation* self, const bindings::Rows& rows, double bytes, std::uint32_t window, double alpha,
+          [](FormSimulation* self, const bindings::NetworkForm& rows, double bytes, std::uint32_t window, double alpha,
              double token, std::optional<double> latency, std::vector<Away> runs) {
             if (runs.empty()) runs.emplace_back();
             new (self)

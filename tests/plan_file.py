@@ -35,7 +35,7 @@ def split(data: bytes) -> list[bytes]:
     return [data[words[3 + 3 * i] :][: words[4 + 3 * i]] for i in range(SECTIONS)]
 
 
-def rows_of(data: bytes) -> list[bytes]:
+def programs_of(data: bytes) -> list[bytes]:
     sections = split(data)
     index = sections[INDEX][len(sections[INDEX]) % 24 :]
     entries = struct.iter_unpack("<3Q", index)

@@ -52,10 +52,10 @@ class Exchange:
         network = read_network(source)
         self.ranks = network.ranks
         self.bytes = network.host_rate
-        self.rows = _core.Rows(network, _core.Demand(network.ranks, 1))
+        self.form = _core.ClosedForm(network, _core.Demand(network.ranks, 1))
 
     def runs(self, window: int, *runs: _core.Away) -> _core.FormSimulation:
-        return _core.FormSimulation(self.rows, self.bytes, window, latency=LATENCY, runs=list(runs))
+        return _core.FormSimulation(self.form, self.bytes, window, latency=LATENCY, runs=list(runs))
 
     def times(self, window: int, ways: Sequence[_core.Away]) -> list[float]:
         """Time of the whole exchange: without a delay, then with each of these delays."""
@@ -66,9 +66,9 @@ class Exchange:
     def next_post(self, window: int, rank: int) -> float:
         """Time when the rank posts its next message after a quarter of all phases."""
         quiet = self.runs(window)
-        quiet.advance(self.rows.phases // 4)
+        quiet.advance(self.form.phases // 4)
         before = quiet.posted(rank)
-        while quiet.posted(rank) == before and quiet.phases < self.rows.phases:
+        while quiet.posted(rank) == before and quiet.phases < self.form.phases:
             quiet.advance(1)
         return quiet.posted(rank)
 

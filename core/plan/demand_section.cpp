@@ -6,7 +6,7 @@ namespace hocket {
 namespace {
 
 /// Targets ascend within a row: each is written as its distance from the first rank it could be.
-void decode_row(ByteReader& in, Rank src, std::uint32_t ranks, std::vector<Message>& messages) {
+void decode_program(ByteReader& in, Rank src, std::uint32_t ranks, std::vector<Message>& messages) {
   std::uint64_t least = 0;
   for (std::uint64_t n = in.count(2); n > 0; --n) {
     const std::uint64_t step = in.number();
@@ -43,7 +43,7 @@ void decode_matrix(ByteView bytes, Demand& demand) {
   ByteReader in(bytes);
   if (demand.by_matrix()) {
     std::vector<Message> messages;
-    for (Rank src = 0; src < demand.ranks; ++src) decode_row(in, src, demand.ranks, messages);
+    for (Rank src = 0; src < demand.ranks; ++src) decode_program(in, src, demand.ranks, messages);
     try {
       demand.matrix = TrafficMatrix(demand.ranks, std::move(messages));
     } catch (const InputError& error) {

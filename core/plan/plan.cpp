@@ -10,7 +10,7 @@
 
 #include "core/plan/demand_section.hpp"
 #include "core/plan/network_section.hpp"
-#include "core/plan/row.hpp"
+#include "core/plan/program_bytes.hpp"
 
 namespace hocket {
 namespace {
@@ -23,7 +23,7 @@ enum Section : std::uint32_t {
   network_section,
   demand_section,
   index_section,
-  rows_section,
+  programs_section,
   section_count
 };
 
@@ -58,7 +58,7 @@ struct DecodedHeader {
   PlanHeader header;
   bool direct = true;
 
-  [[nodiscard]] RowForm row_form() const { return {header.demand, header.phases, direct}; }
+  [[nodiscard]] ProgramForm program_form() const { return {header.demand, header.phases, direct}; }
 };
 
 /// `matrix`: the demand section, which only irregular exchanges have; it is not read.
@@ -102,20 +102,21 @@ DecodedHeader decode_header(ByteView bytes, ByteView matrix) {
 /// Rebuilds schedule and waits from the rank programs, and refuses programs that contradict each other.
 class Assembly {
  public:
-  Assembly(std::vector<RankProgram> rows, const DecodedHeader& decoded) : rows_(std::move(rows)), decoded_(decoded) {}
+  Assembly(std::vector<RankProgram> programs, const DecodedHeader& decoded)
+      : rows_(std::move(programs)), decoded_(decoded) {}
 
   void assemble(Plan& plan) {
     const PlanHeader& header = decoded_.header;
     std::vector<std::uint64_t> begin(header.phases + 1, 0);
     std::uint64_t transfers = 0;
-    for (const RankProgram& row : rows_) {
-      transfers += row.sends.size();
-      for (const RankProgram::Send& send : row.sends) ++begin[send.phase + 1];
+    for (const RankProgram& program : rows_) {
+      transfers += program.sends.size();
+      for (const RankProgram::Send& send : program.sends) ++begin[send.phase + 1];
     }
     if (transfers != header.transfers || transfers >= ~std::uint32_t{0})
-      throw PlanProblem("the rows do not hold as many transfers as the header says");
+      throw PlanProblem("the programs do not hold as many transfers as the header says");
     if (header.phases > 0 && begin.back() == 0)
-      throw PlanProblem("the header says " + std::to_string(header.phases) + " phases, the rows have fewer");
+      throw PlanProblem("the header says " + std::to_string(header.phases) + " phases, the programs have fewer");
     for (std::uint64_t p = 0; p < header.phases; ++p) begin[p + 1] += begin[p];
 
     std::vector<std::uint64_t> fill(begin.begin(), begin.end() - 1);
@@ -134,11 +135,11 @@ class Assembly {
     }
     if (transfers > 0 && !decoded_.direct && largest_ != header.demand.bytes)
       throw PlanProblem("the header says " + std::to_string(header.demand.bytes) +
-                        " bytes, the largest message of the rows has " + std::to_string(largest_));
+                        " bytes, the largest message of the programs has " + std::to_string(largest_));
     plan.waits = waits(hops);
     if (plan.waits.derived < plan.waits.size())
       throw PlanProblem("the header says " + std::to_string(plan.waits.derived) +
-                        " waits before reduction, the rows have " + std::to_string(plan.waits.size()));
+                        " waits before reduction, the programs have " + std::to_string(plan.waits.size()));
     PieceLists pieces;
     if (!decoded_.direct)
       for (const auto* list : carried) {
@@ -256,18 +257,18 @@ Bytes encode_plan(const Plan& plan) {
   if (phases > most_phases(plan.schedule.size()) || (phases > 0 && plan.schedule.phase(phases - 1).empty()))
     throw InputError("a plan cannot hold idle phases");
   const bool direct = plan.schedule.direct();
-  ByteWriter rows, index;
+  ByteWriter programs, index;
   index.number(plan.schedule.ranks());
   const RankPrograms programs(plan.schedule, plan.waits);
   for (Rank rank = 0; rank < plan.schedule.ranks(); ++rank) {
-    const Bytes row = encode_row(programs.of(rank), direct);
-    index.fixed(rows.bytes().size());
-    index.fixed(row.size());
-    index.fixed(checksum(row));
-    rows.append(row);
+    const Bytes program = encode_program(programs.of(rank), direct);
+    index.fixed(programs.bytes().size());
+    index.fixed(program.size());
+    index.fixed(checksum(program));
+    programs.append(program);
   }
   const Bytes parts[section_count] = {encode_header(plan.header, direct), encode_network(plan.network),
-                                      encode_matrix(plan.header.demand), index.take(), rows.take()};
+                                      encode_matrix(plan.header.demand), index.take(), programs.take()};
   ByteWriter out;
   out.fixed(magic);
   out.fixed(version);
@@ -278,8 +279,8 @@ Bytes encode_plan(const Plan& plan) {
   for (std::uint32_t id = 0; id < section_count; ++id) {
     out.fixed(offset);
     out.fixed(parts[id].size());
-    // Rows have a checksum each, in the index, so that one can be read without the others.
-    out.fixed(id == rows_section ? 0 : checksum(parts[id]));
+    // Programs have a checksum each, in the index, so that one can be read without the others.
+    out.fixed(id == programs_section ? 0 : checksum(parts[id]));
     offset += parts[id].size();
   }
   out.fixed(checksum(out.bytes()));
@@ -327,28 +328,29 @@ NetworkSpec PlanFile::network() const { return decode_network(section(network_se
 
 RankProgram PlanFile::program(Rank rank) const {
   const DecodedHeader decoded = decode_header(section(header_section), sections_[demand_section]);
-  return decode_row(row(section(index_section), decoded.header.demand.ranks, rank), decoded.row_form());
+  return decode_program(program(section(index_section), decoded.header.demand.ranks, rank), decoded.program_form());
 }
 
-ByteView PlanFile::row(ByteView index_bytes, std::uint32_t ranks, Rank rank) const {
+ByteView PlanFile::program(ByteView index_bytes, std::uint32_t ranks, Rank rank) const {
   ByteReader index(index_bytes);
-  if (const std::uint64_t rows = index.number(); rows != ranks)
-    throw PlanProblem("the header says " + std::to_string(ranks) + " ranks, the index has " + std::to_string(rows) +
-                      " rows");
+  if (const std::uint64_t programs = index.number(); programs != ranks)
+    throw PlanProblem("the header says " + std::to_string(ranks) + " ranks, the index has " + std::to_string(programs) +
+                      " programs");
   if (rank >= ranks) throw PlanProblem("the plan has no such rank");
   index.view(std::uint64_t{24} * rank);
   const std::uint64_t offset = index.fixed(), size = index.fixed(), sum = index.fixed();
-  const ByteView rows = sections_[rows_section];
-  if (offset > rows.size() || size > rows.size() - offset) throw PlanProblem("a row lies outside the file");
-  const ByteView bytes = rows.subspan(offset, size);
-  if (checksum(bytes) != sum) throw PlanProblem("the row of rank " + std::to_string(rank) + " is damaged (checksum)");
+  const ByteView programs = sections_[programs_section];
+  if (offset > programs.size() || size > programs.size() - offset) throw PlanProblem("a program lies outside the file");
+  const ByteView bytes = programs.subspan(offset, size);
+  if (checksum(bytes) != sum)
+    throw PlanProblem("the program of rank " + std::to_string(rank) + " is damaged (checksum)");
   return bytes;
 }
 
 Plan PlanFile::plan() const {
   const DecodedHeader decoded = decode_header(section(header_section), sections_[demand_section]);
   const PlanHeader& header = decoded.header;
-  if (header.phases > most_phases(header.transfers) || header.transfers > sections_[rows_section].size())
+  if (header.phases > most_phases(header.transfers) || header.transfers > sections_[programs_section].size())
     throw PlanProblem("the header counts more phases or transfers than the file can hold");
   const ByteView index = section(index_section);
   Plan plan;
@@ -359,15 +361,15 @@ Plan PlanFile::plan() const {
   if (ranks != header.demand.ranks)
     throw PlanProblem("the header says " + std::to_string(header.demand.ranks) + " ranks, the network has " +
                       std::to_string(ranks));
-  std::vector<RankProgram> rows;
-  std::size_t left = sections_[rows_section].size();
+  std::vector<RankProgram> programs;
+  std::size_t left = sections_[programs_section].size();
   for (Rank rank = 0; rank < header.demand.ranks; ++rank) {
-    const ByteView bytes = row(index, header.demand.ranks, rank);
-    if (bytes.size() > left) throw PlanProblem("two rows lie in the same place");
+    const ByteView bytes = program(index, header.demand.ranks, rank);
+    if (bytes.size() > left) throw PlanProblem("two programs lie in the same place");
     left -= bytes.size();
-    rows.push_back(decode_row(bytes, decoded.row_form()));
+    programs.push_back(decode_program(bytes, decoded.program_form()));
   }
-  Assembly(std::move(rows), decoded).assemble(plan);
+  Assembly(std::move(programs), decoded).assemble(plan);
   return plan;
 }
 

@@ -2,8 +2,9 @@
 /// The plan: network, demand and every rank's program, in one file that checks itself.
 ///
 /// Layout (docs/plan-format.md): a header with a table of sections, each with its checksum; the
-/// rows of the ranks can be read one at a time, so that a rank reads the header, the network and
-/// its own row only. The matrix of an irregular demand has a section of its own: it says which calls the plan serves.
+/// programs of the ranks can be read one at a time, so that a rank reads the header, the network and
+/// its own program only. The matrix of an irregular demand has a section of its own: it says which calls the plan
+/// serves.
 #include <cstdint>
 #include <string>
 
@@ -42,7 +43,7 @@ class PlanFile {
   /// Checks magic, version, size and the section table. Throws PlanProblem.
   explicit PlanFile(ByteView bytes);
 
-  /// Equal for equal plans: covers the header, the network and the checksums of all rows.
+  /// Equal for equal plans: covers the header, the network and the checksums of all programs.
   [[nodiscard]] std::uint64_t digest() const;
   /// Digest of the network alone, with its names, rates and routes.
   [[nodiscard]] std::uint64_t network_digest() const;
@@ -57,7 +58,7 @@ class PlanFile {
 
  private:
   [[nodiscard]] ByteView section(std::uint32_t id) const;
-  [[nodiscard]] ByteView row(ByteView index, std::uint32_t ranks, Rank rank) const;
+  [[nodiscard]] ByteView program(ByteView index, std::uint32_t ranks, Rank rank) const;
 
   ByteView bytes_;
   std::vector<ByteView> sections_;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/plan/row.hpp"
+#include "core/plan/program_bytes.hpp"
 #include "runtime/plan/planned.hpp"
 
 namespace hocket::runtime {
@@ -39,7 +39,7 @@ Bytes encode_part(const PhaseTable& table) {
   out.fixed(table.place);
   write(out, table.targets);
   write(out, table.sources);
-  const Bytes row = encode_row(table.program, false);
+  const Bytes row = encode_program(table.program, false);
   out.number(row.size());
   out.append(row);
   return out.take();
@@ -70,7 +70,7 @@ PhaseTable decode_part(ByteView bytes) {
   table.targets = read_partners(in, table.ranks);
   table.sources = read_partners(in, table.ranks);
   const Demand any{Pattern::irregular, table.ranks, longest_entry};
-  table.program = decode_row(in.view(in.number()), {any, table.phases, false});
+  table.program = decode_program(in.view(in.number()), {any, table.phases, false});
   if (!in.empty()) throw PlanProblem("there is more in the file than a table");
   return table;
 }

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "core/algorithms/all_gather/ring_rows.hpp"
+#include "core/algorithms/all_gather/ring_form.hpp"
 #include "core/algorithms/closed_forms.hpp"
 #include "core/algorithms/plan_exchange.hpp"
 #include "core/choose/simulated.hpp"
@@ -158,7 +158,7 @@ Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint
     if (const FoundForm found = closed_form_of(part, demand); found.form != nullptr)
       return by_row(rank_program(part, *found.form, rank), found.form->phases(), found.algorithm);
   if (demand.messages() > limits::most_messages_compared)
-    if (const FoundRing found = ring_rows_of(part, demand); found.rows)
+    if (const FoundRing found = ring_form_of(part, demand); found.rows)
       return by_row(found.rows->row(rank, window), found.rows->phases(), found.algorithm);
   if (part.ranks() > limits::most_ranks_planned_for_run)
     throw InputError("a communicator of " + std::to_string(part.ranks()) +

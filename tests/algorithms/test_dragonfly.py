@@ -32,9 +32,9 @@ def test_any_wiring_between_groups(sizes: tuple[int, int, int], seed: int) -> No
 def test_large_groups_are_near_the_bound(source: str, phases: int, bound: int) -> None:
     network = read_network(source)
     demand = _core.Demand(network.ranks, 64)
-    rows = _core.Rows(network, demand)
-    assert (rows.algorithm, rows.phases, _core.lower_bounds(network, demand).phases) == (NAME, phases, bound)
-    sample = rows.verify_sample(2000, 1)
+    form = _core.ClosedForm(network, demand)
+    assert (form.algorithm, form.phases, _core.lower_bounds(network, demand).phases) == (NAME, phases, bound)
+    sample = form.verify_sample(2000, 1)
     assert sample.ok, sample.findings
 
 
@@ -44,9 +44,9 @@ def test_rows_are_those_of_plans_with_many_ranks() -> None:
     demand = _core.Demand(network.ranks, 64)
     planned = _core.plan_exchange(network, demand, 1, NAME)
     programs = _core.rank_programs(planned.schedule, planned.waits)
-    rows = _core.Rows(network, demand, NAME)
+    form = _core.ClosedForm(network, demand, NAME)
     for rank in (0, 1, 99, network.ranks - 1):
-        assert rows.row(rank) == programs[rank]
+        assert form.program(rank) == programs[rank]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_part_of_the_hosts_has_no_closed_form() -> None:
         [int(node != network.hosts[5] and node in network.hosts) for node in range(network.nodes)]
     )
     with pytest.raises(_core.InputError, match="different numbers of hosts"):
-        _core.Rows(part, _core.Demand(part.ranks, 64), NAME)
+        _core.ClosedForm(part, _core.Demand(part.ranks, 64), NAME)
 
 
 def test_small_groups_are_packed() -> None:
@@ -78,4 +78,4 @@ def test_small_groups_are_packed() -> None:
     demand = _core.Demand(network.ranks, 64)
     assert _core.plan_exchange(network, demand).algorithm.name == "packing"
     with pytest.raises(_core.InputError, match="far from the bound"):
-        _core.Rows(network, demand)
+        _core.ClosedForm(network, demand)

@@ -80,14 +80,14 @@ def test_routes_that_follow_the_source_have_no_closed_form(shape: Shape, seed: i
                 turns.setdefault((dst, len(names)), set()).add(str(int(middle.split(".")[1]) % twins))
     assume(any(len(of) > 1 for of in turns.values()))
     with pytest.raises(_core.InputError, match="its routes have no closed form"):
-        _core.Rows(network, _core.Demand(network.ranks, 64), NAME)
+        _core.ClosedForm(network, _core.Demand(network.ranks, 64), NAME)
 
 
 def test_full_trees_take_the_bound_and_oversubscribed_ones_a_shift_within_leaves_more() -> None:
     for source, phases in [("fat-tree:4x4x4", 15), ("fat-tree:16x4x2", 3 + 2 * 60), ("fat-tree:k=6", 53)]:
         network = read_network(source)
-        rows = _core.Rows(network, _core.Demand(network.ranks, 64), NAME)
-        assert rows.phases == phases
+        form = _core.ClosedForm(network, _core.Demand(network.ranks, 64), NAME)
+        assert form.phases == phases
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ def test_it_is_chosen_near_the_bound(source: str, hosts: int, chosen: str) -> No
     assert _core.plan_exchange(network, demand).algorithm.name == chosen
     if chosen == "packing":
         with pytest.raises(_core.InputError, match="nested shifts are far from the bound"):
-            _core.Rows(network, demand)
+            _core.ClosedForm(network, demand)
     else:
-        assert _core.Rows(network, demand).algorithm == chosen
+        assert _core.ClosedForm(network, demand).algorithm == chosen
 
 
 PARTS = ["all", "inner", "97 %", "90 %"]
@@ -136,7 +136,7 @@ def test_phases_over_the_bound(source: str) -> None:
         ranks = [int(node in kept) for node in range(network.nodes)]
         cut = network.restricted_to(ranks)
         demand = _core.Demand(cut.ranks, 64)
-        phases, bound = _core.Rows(cut, demand, NAME).phases, _core.lower_bounds(cut, demand).phases
+        phases, bound = _core.ClosedForm(cut, demand, NAME).phases, _core.lower_bounds(cut, demand).phases
         assert round(phases / bound, 3) == figure
 
 
@@ -146,11 +146,11 @@ def test_rows_are_those_of_plans_with_many_ranks() -> None:
     assert network.ranks > _core.MOST_RANKS_SEARCHED_FOR_WAITS
     demand = _core.Demand(network.ranks, 64)
     planned = _core.plan_exchange(network, demand, 1)
-    rows = _core.Rows(network, demand)
-    assert (rows.algorithm, rows.phases) == (planned.algorithm.name, planned.schedule.phases) == (NAME, 685)
+    form = _core.ClosedForm(network, demand)
+    assert (form.algorithm, form.phases) == (planned.algorithm.name, planned.schedule.phases) == (NAME, 685)
     programs = _core.rank_programs(planned.schedule, planned.waits)
     for rank in (0, 1, 99, network.ranks - 1):
-        assert rows.row(rank) == programs[rank]
+        assert form.program(rank) == programs[rank]
 
 
 @pytest.mark.parametrize(

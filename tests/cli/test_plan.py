@@ -1,4 +1,4 @@
-"""hocket plan: the contract for scripts, the dump, one rank's row."""
+"""hocket plan: the contract for scripts, the dump, one rank's program."""
 
 from __future__ import annotations
 

@@ -213,7 +213,10 @@ def test_pictures_of_unequal_sizes(hocket, tmp_path: Path, sizes: Path, option: 
         (("--network", "star:6", "--demand", "sizes.csv:1"), "this is not recorded traffic"),
         (("--network", "star:6", "--demand", "sizes.csv", "--algorithm", "tree"), "no irregular algorithm"),
         (("--network", "star:6", "--demand", "sizes.csv", "--rank", "6"), "there is no rank 6"),
-        (("--network", "star:6", "--demand", "sizes.csv", "--rank", "0", "-o", "x"), "the rows of all ranks"),
+        (
+            ("--network", "star:6", "--demand", "sizes.csv", "--rank", "0", "-o", "x"),
+            "the programs of all ranks",
+        ),
         (("--network", "star:6", "--demand", "sizes.csv", "--alpha", "soon"), "soon"),
         (("--network", "star:6", "--demand", "sizes.csv", "-o", "none/p.hkt"), "cannot write"),
     ],

@@ -120,7 +120,7 @@ def test_what_is_nearly_one_goes_by_shortest_paths(shape: tuple[list[int], list[
     except _core.InputError:
         return  # what is left is not connected
     with pytest.raises(_core.InputError, match="no closed form; those of"):
-        _core.Rows(network, _core.Demand(network.ranks, 64))
+        _core.ClosedForm(network, _core.Demand(network.ranks, 64))
     for src in range(network.ranks):
         for dst in range(network.ranks):
             assert (not network.route(src, dst)) == (src == dst)

@@ -25,14 +25,14 @@ SOURCES = [
 SMALL = ["star:7", "tree:2x3x2", "tree:3*2", "fat-tree:2x2x2", "torus:4x4"]
 
 
-def rows_of(network: _core.Network, algorithm: str = "") -> _core.Rows:
-    return _core.Rows(network, _core.Demand(network.ranks, 1), algorithm)
+def form_of(network: _core.Network, algorithm: str = "") -> _core.ClosedForm:
+    return _core.ClosedForm(network, _core.Demand(network.ranks, 1), algorithm)
 
 
 def simulated(
     network: _core.Network, window: int = 1, algorithm: str = "", **model: Any
 ) -> _core.FormSimulation:
-    simulation = _core.FormSimulation(rows_of(network, algorithm), BYTES, window, **model)
+    simulation = _core.FormSimulation(form_of(network, algorithm), BYTES, window, **model)
     simulation.advance()
     return simulation
 
@@ -104,7 +104,7 @@ def reference(
 
 
 def phases_of(network: _core.Network) -> list[list[tuple[int, int]]]:
-    rows = rows_of(network)
+    rows = form_of(network)
     phases: list[list[tuple[int, int]]] = [[] for _ in range(rows.phases)]
     for src in range(network.ranks):
         for dst in range(network.ranks):
@@ -129,7 +129,7 @@ def test_times_with_windows_and_ranks_that_are_away(source: str, seed: int, wind
         _core.Away(n, delay=2.0, part=0.1, seed=seed),
         _core.Away(n, absences, delay=0.5, part=0.3, seed=seed),
     ]
-    simulation = _core.FormSimulation(rows_of(network), network.host_rate, window, latency=latency, runs=runs)
+    simulation = _core.FormSimulation(form_of(network), network.host_rate, window, latency=latency, runs=runs)
     simulation.advance()
     for run, away in enumerate(runs):
         # Ranks of one host pass tokens without latency, which the reference does not know.
@@ -137,7 +137,7 @@ def test_times_with_windows_and_ranks_that_are_away(source: str, seed: int, wind
             expected = reference(routes, phases, window, away, latency, 1.0)
             assert simulation.seconds(run) == pytest.approx(expected, rel=1e-9)
         alone = _core.FormSimulation(
-            rows_of(network), network.host_rate, window, latency=latency, runs=[away]
+            form_of(network), network.host_rate, window, latency=latency, runs=[away]
         )
         while alone.phases < len(phases):
             alone.advance(random.randrange(1, 5))
@@ -193,7 +193,7 @@ def test_one_switch_by_formula(window: int) -> None:
         _core.Away(60, delay=1.5, part=0.05, seed=9),
     ]
     simulation = _core.FormSimulation(
-        rows_of(network), network.host_rate, window, token=0.05, latency=0.1, runs=runs
+        form_of(network), network.host_rate, window, token=0.05, latency=0.1, runs=runs
     )
     simulation.advance()
     for run, away in enumerate(runs):
@@ -268,7 +268,7 @@ def test_noise_takes_the_part_of_the_time_that_it_is_asked_to() -> None:
 
 def test_what_is_refused() -> None:
     network = read_network("star:4")
-    rows = rows_of(network)
+    rows = form_of(network)
     for bad in (
         {"window": 0},
         {"window": 5000},
@@ -291,11 +291,11 @@ def test_what_is_refused() -> None:
     with pytest.raises(_core.InputError, match="another number of ranks"):
         _core.FormSimulation(rows, BYTES, runs=[_core.Away(3, [(0, 0.0, 1.0)])])
     with pytest.raises(_core.InputError, match="no closed form"):
-        rows_of(read_network("dragonfly:3x2x2"))
+        form_of(read_network("dragonfly:3x2x2"))
     plan = random_tree(Random(1), 9)
     plan.rates[0] *= 2
     with pytest.raises(_core.InputError, match="differ in rate"):
-        rows_of(plan.build())
+        form_of(plan.build())
 
 
 @pytest.mark.parametrize("source", ["star:560", "torus:24x24", "fat-tree:k=14"])
@@ -304,12 +304,12 @@ def test_predictions_of_rows_and_plans_are_the_same_simulation(source: str) -> N
     demand = _core.Demand(network.ranks, 1 << 20)
     planned = _core.plan_exchange(network, demand, 1)
     of_plan = planned.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS)
-    of_row = _core.Rows(network, demand).predict(demand)
-    assert (of_row.seconds, of_row.kind) == (of_plan.seconds, of_plan.kind)
-    assert of_row.kind == "simulated"
+    of_form = _core.ClosedForm(network, demand).predict(demand)
+    assert (of_form.seconds, of_form.kind) == (of_plan.seconds, of_plan.kind)
+    assert of_form.kind == "simulated"
     if source == "star:560":
         whole = _core.simulate(network, planned.schedule, planned.waits, "token")
-        assert of_row.seconds == pytest.approx(whole.seconds, rel=1e-9)
+        assert of_form.seconds == pytest.approx(whole.seconds, rel=1e-9)
     wider = _core.plan_exchange(network, demand, 2) if source == "star:560" else None
     if wider is not None:  # messages of a window share channels there, which is not simulated phase by phase
         assert wider.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS).kind == "by phases"
@@ -319,7 +319,7 @@ def test_beyond_a_limit_predictions_are_estimates() -> None:
     for ranks, kind in ((2_048, "simulated"), (2_049, "by phases")):
         network = read_network(f"star:{ranks}")
         demand = _core.Demand(ranks, 1 << 20)
-        prediction = _core.Rows(network, demand).predict(demand)
+        prediction = _core.ClosedForm(network, demand).predict(demand)
         estimate = _core.seconds_by_phases(network, ranks - 1, (ranks - 1) * demand.bytes)
         assert prediction.kind == kind
         assert prediction.seconds == pytest.approx(estimate, rel=1e-3)
@@ -339,7 +339,7 @@ def test_memory_of_a_simulation() -> None:
         "from hocket import _core\n"
         "from hocket.network import read_network\n"
         "network = read_network('star:20000')\n"
-        "rows = _core.Rows(network, _core.Demand(network.ranks, 64))\n"
+        "form = _core.ClosedForm(network, _core.Demand(network.ranks, 64))\n"
     )
     work = "simulation = _core.FormSimulation(rows, 1e6, 2)\nsimulation.advance(20)\n"
     assert growth(prepare, work) < 16_000  # KiB

@@ -79,7 +79,7 @@ def test_plans_are_proven_on_the_installed_routes(tmp_path: Path, form: str, eng
                 passed = [network.channel_name(channel).split("->")[1] for channel in network.route(src, dst)]
                 assert passed == [*ways[a, b], b]
     if kind == "fat-tree" and engine != "dfsssp":  # messages to a host come down one way
-        rows = _core.Rows(network, _core.Demand(network.ranks, 64), "nested-shifts")
+        rows = _core.ClosedForm(network, _core.Demand(network.ranks, 64), "nested-shifts")
         assert rows.verify_sample(500, 1).ok
     for name in ("all-to-all", "all-gather", "reduce-scatter", "all-reduce"):
         planned = plan_collective(name, network, 65536)
@@ -105,7 +105,9 @@ def test_ftree_sends_down_one_way_where_hosts_are_missing_too(tmp_path: Path) ->
     fabric.cables = [cable for cable in fabric.cables if not gone & set(cable)]
     network = read(tmp_path, simulated.recorded(fabric, "ftree"))
     demand = _core.Demand(network.ranks, 64)
-    assert network.ranks == 60 and _core.Rows(network, demand, "nested-shifts").verify_sample(2000, 1).ok
+    assert (
+        network.ranks == 60 and _core.ClosedForm(network, demand, "nested-shifts").verify_sample(2000, 1).ok
+    )
     planned = _core.plan_exchange(network, demand, algorithm="nested-shifts")
     assert _core.verify(network, demand, planned.schedule).ok
 

@@ -20,7 +20,7 @@ from plan_file import (
     header_of,
     join,
     number,
-    rows_of,
+    programs_of,
     split,
 )
 from plans import exchanging, forwarded, forwarding, gathering, make_plan, planned, refused, small
@@ -78,7 +78,7 @@ def test_waits_and_ranks_that_do_not_fit_are_not_planned() -> None:
 
 
 def receives_of(row: bytes) -> bytes:
-    """The second half of a row of two sends whose numbers are all below 128."""
+    """The second half of a program of two sends whose numbers are all below 128."""
     at = 1
     for _ in range(row[0]):
         at += 3 + row[at + 2]
@@ -87,7 +87,7 @@ def receives_of(row: bytes) -> bytes:
 
 def forged(change: dict[int, bytes]) -> str:
     data = small()
-    rows = rows_of(data)
+    rows = programs_of(data)
     for rank, row in change.items():
         rows[rank] = row
     return refused(join(split(data), rows))
@@ -95,8 +95,8 @@ def forged(change: dict[int, bytes]) -> str:
 
 def test_rows_that_contradict_each_other() -> None:
     empty = number(0) + number(0)
-    assert forged({0: empty}) == "the rows do not hold as many transfers as the header says"
-    rows = rows_of(small())
+    assert forged({0: empty}) == "the programs do not hold as many transfers as the header says"
+    rows = programs_of(small())
     swapped = {0: rows[1], 1: rows[0]}
     assert forged(swapped)
     sends_twice = number(2) + bytes([0, 1, 0]) * 2 + number(0)
@@ -111,7 +111,7 @@ def test_rows_that_contradict_each_other() -> None:
 
 
 def test_rows_in_the_same_place_are_refused() -> None:
-    """Or a small file could claim any number of rows of any length."""
+    """Or a small file could claim any number of programs of any length."""
     data = small()
     sections = split(data)
     sections[INDEX] = number(3) + struct.pack("<3Q", 0, len(sections[ROWS]), checksum(sections[ROWS])) * 3
@@ -186,39 +186,43 @@ def test_the_header_is_read_and_written_as_documented() -> None:
 
 
 DISAGREEING = [
-    (planned, {"bytes": 0}, "0 bytes, the rows have messages"),
+    (planned, {"bytes": 0}, "0 bytes, the programs have messages"),
     (planned, {"pattern": 1}, "the pattern in the header is all-gather"),
     (planned, {"pattern": 2}, "the pattern in the header is irregular, the file has no traffic matrix"),
     (planned, {"ranks": 2}, "2 ranks, the network has 3"),
     (planned, {"ranks": 4}, "4 ranks, the network has 3"),
     (planned, {"contributions": [1, 2, 3]}, "contributions, but the pattern has no blocks"),
     (planned, {"phases": 1}, "a phase is out of range"),
-    (planned, {"phases": 3}, "3 phases, the rows have fewer"),
+    (planned, {"phases": 3}, "3 phases, the programs have fewer"),
     (planned, {"phases": 13}, "more phases or transfers than the file can hold"),
     (planned, {"transfers": 5}, "as many transfers as the header says"),
     (planned, {"transfers": 7}, "as many transfers as the header says"),
     (planned, {"direct": 0}, ""),
     (planned, {"window": 0}, "a window of 0 in the header"),
     (planned, {"window": 1025}, "a window of 1025 in the header"),
-    (planned, {"waits_derived": 2}, "2 waits before reduction, the rows have 3"),
+    (planned, {"waits_derived": 2}, "2 waits before reduction, the programs have 3"),
     (planned, {"bound_seconds": math.nan}, "a time in the header"),
     (planned, {"bound_seconds": -1.0}, "a time in the header"),
     (planned, {"predicted_seconds": math.inf}, "a time in the header"),
     (forwarding, {"bytes": 0}, "beyond the 0 that the header gives"),
     (forwarding, {"bytes": 99}, "beyond the 99 that the header gives"),
-    (forwarding, {"bytes": 101}, "101 bytes, the largest message of the rows has 100"),
+    (forwarding, {"bytes": 101}, "101 bytes, the largest message of the programs has 100"),
     (
         forwarding,
         {"pattern": 1},
-        "the pattern in the header is all-gather, the rows have messages of another",
+        "the pattern in the header is all-gather, the programs have messages of another",
     ),
     (forwarding, {"direct": 1}, ""),
     (gathering, {"bytes": 99}, "not those of the largest contribution"),
-    (gathering, {"pattern": 0, "contributions": []}, "the rows have messages of another"),
+    (gathering, {"pattern": 0, "contributions": []}, "the programs have messages of another"),
     (gathering, {"contributions": [100, 0]}, "contributions for another number of ranks"),
     (gathering, {"contributions": [100, 0, 39]}, "beyond the 39 that the header gives a message of rank 2"),
     (gathering, {"contributions": [90, 100, 40]}, "beyond the 90 that the header gives a message of rank 0"),
-    (gathering, {"contributions": [200, 0, 40], "bytes": 200}, "200 bytes, the largest message of the rows"),
+    (
+        gathering,
+        {"contributions": [200, 0, 40], "bytes": 200},
+        "200 bytes, the largest message of the programs",
+    ),
     (exchanging, {"bytes": 301}, "the largest message is not what the header says"),
     (exchanging, {"pattern": 0}, "the pattern in the header is all-to-all, the file has a traffic matrix"),
 ]
@@ -233,7 +237,7 @@ def test_a_header_that_its_rows_contradict(
 
 
 def test_a_rank_refuses_a_header_that_its_row_contradicts() -> None:
-    """Ranks read their own row only: what that row can tell is told there, too."""
+    """Ranks read their own program only: what that program can tell is told there, too."""
     for plan, fields in (
         (planned(star(3).build()), {"bytes": 0}),
         (planned(star(3).build()), {"pattern": 1}),

@@ -1,4 +1,4 @@
-"""The binary plan: nothing but an intact file is read, and a rank reads only its own row (docs/plan-format.md)."""
+"""The binary plan: nothing but an intact file is read, and a rank reads only its own program (docs/plan-format.md)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plan_file import (
     ROWS,
     VERSION,
     join,
-    rows_of,
+    programs_of,
     split,
 )
 from plans import exchanging, forwarding, planned, refused, small
@@ -24,7 +24,7 @@ def test_the_documented_layout_is_the_real_one() -> None:
     for data in (small(), bytes(forwarding().encode()), bytes(exchanging().encode())):
         assert data.startswith(MAGIC)
         assert join(split(data)) == data
-        assert join(split(data), rows_of(data)) == data
+        assert join(split(data), programs_of(data)) == data
 
 
 def test_a_rank_does_not_read_the_matrix() -> None:
@@ -81,10 +81,10 @@ def test_a_rank_that_the_plan_does_not_have() -> None:
 
 
 def test_a_row_is_read_without_the_others() -> None:
-    """Damage in the row of rank 1 is seen by rank 1 only."""
+    """Damage in the program of rank 1 is seen by rank 1 only."""
     data = bytearray(small())
     sections = split(bytes(data))
-    start = len(data) - len(sections[ROWS]) + len(rows_of(bytes(data))[0])
+    start = len(data) - len(sections[ROWS]) + len(programs_of(bytes(data))[0])
     data[start] ^= 1
     _core.decode_program(bytes(data), 0)
     _core.decode_program(bytes(data), 2)

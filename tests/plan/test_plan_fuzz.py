@@ -20,7 +20,7 @@ from plan_file import (
     header_bytes,
     header_of,
     join,
-    rows_of,
+    programs_of,
     split,
 )
 from plans import exchanging, forwarded, forwarding, gathering, planned, small
@@ -125,7 +125,7 @@ def test_altered_headers_with_right_checksums(
 @given(st.sampled_from(SAMPLES), EDITS)
 def test_altered_plans_with_right_checksums(data: bytes, edits: list[tuple[int, str, int]]) -> None:
     """Checksums cannot notice these: rows, header and network are changed, then signed again."""
-    sections, rows = split(data), rows_of(data)
+    sections, rows = split(data), programs_of(data)
     parts = [sections[HEADER], sections[NETWORK], sections[DEMAND], *rows]
     for at, what, value in edits:
         which = at % len(parts)

@@ -1,6 +1,6 @@
 #include "core/algorithms/all_to_all/below.hpp"
 
-namespace hocket::rows {
+namespace hocket::closed_forms {
 
 Below::Below(const Network& network, const TreePhases& phases) : links_(network.spec().links.size()) {
   const Tree& tree = *network.tree();
@@ -47,4 +47,4 @@ Below::Below(const Network& network, const TreePhases& phases) : links_(network.
     });
 }
 
-}  // namespace hocket::rows
+}  // namespace hocket::closed_forms

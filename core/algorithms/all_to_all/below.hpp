@@ -7,7 +7,7 @@
 #include "core/algorithms/all_to_all/tree_phases.hpp"
 #include "core/network/network.hpp"
 
-namespace hocket::rows {
+namespace hocket::closed_forms {
 
 class Below {
  public:
@@ -36,4 +36,4 @@ class Below {
   std::vector<std::uint32_t> lists_;  ///< the places below links where they are no interval
 };
 
-}  // namespace hocket::rows
+}  // namespace hocket::closed_forms

@@ -26,7 +26,7 @@ static bool dragonfly_is_far(const Network& network, const Demand&, const Bounds
 static FoundForm dragonfly_form(const Network& network, const Demand& demand, bool near) {
   if (network.dragonfly() == nullptr) return {};
   if (const std::string_view reason = DragonflyPhases::why_not(network); !reason.empty()) return {nullptr, {}, reason};
-  auto form = std::make_unique<rows::DragonflyForm>(network);
+  auto form = std::make_unique<closed_forms::DragonflyForm>(network);
   if (near && !limits::is_near(network.ranks(), form->phases(), lower_bounds(network, demand).phases))
     return {nullptr, {}, "the dragonfly's groups are so small that its schedule is far from the bound"};
   return {std::move(form)};

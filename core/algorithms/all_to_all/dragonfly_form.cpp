@@ -1,6 +1,6 @@
 #include "core/algorithms/all_to_all/dragonfly_form.hpp"
 
-namespace hocket::rows {
+namespace hocket::closed_forms {
 
 DragonflyForm::DragonflyForm(const Network& network)
     : dragonfly_(network.dragonfly()), phases_(network), rank_of_(network.nodes(), nobody) {
@@ -89,4 +89,4 @@ bool DragonflyForm::uses(const PhasedMessage& message, Channel channel) const {
   return channel == link || (from == src && to == phases_.tail(link)) || (from == phases_.head(link) && to == dst);
 }
 
-}  // namespace hocket::rows
+}  // namespace hocket::closed_forms

@@ -8,7 +8,7 @@
 #include "core/algorithms/all_to_all/dragonfly_phases.hpp"
 #include "core/schedule/closed_form.hpp"
 
-namespace hocket::rows {
+namespace hocket::closed_forms {
 
 /// In a step a link between routers carries messages of one lane, or none, in all phases; so the nearest user is in the
 /// phase next to it, or at the end of a step next to it. A host's turn comes after as many phases as routers have
@@ -49,4 +49,4 @@ class DragonflyForm final : public ClosedForm {
   std::vector<Rank> rank_of_;  ///< per node
 };
 
-}  // namespace hocket::rows
+}  // namespace hocket::closed_forms

@@ -19,7 +19,7 @@ static Schedule make_fat_tree(const Network& network, const Demand& demand, cons
 static FoundForm fat_tree_form(const Network& network, const Demand&, bool) {
   if (network.fat_tree() == nullptr) return {};
   if (const std::string_view reason = FatTreeShifts::why_not(network); !reason.empty()) return {nullptr, {}, reason};
-  return {std::make_unique<rows::FatTreeForm>(network)};
+  return {std::make_unique<closed_forms::FatTreeForm>(network)};
 }
 
 constinit const Algorithm fat_tree{

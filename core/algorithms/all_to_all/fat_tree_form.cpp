@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace hocket::rows {
+namespace hocket::closed_forms {
 
 std::optional<FatTreeForm::Link> FatTreeForm::link(Channel channel) const {
   Node lower = tree_->head(channel ^ 1), upper = tree_->head(channel);
@@ -48,4 +48,4 @@ bool FatTreeForm::uses(const PhasedMessage& message, Channel channel) const {
   return below(found->up ? src : dst) && !below(found->up ? dst : src) && dst % found->size == found->digits;
 }
 
-}  // namespace hocket::rows
+}  // namespace hocket::closed_forms

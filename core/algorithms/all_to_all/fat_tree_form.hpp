@@ -7,7 +7,7 @@
 #include "core/algorithms/all_to_all/fat_tree_shifts.hpp"
 #include "core/schedule/closed_form.hpp"
 
-namespace hocket::rows {
+namespace hocket::closed_forms {
 
 /// The hosts below a link's lower end are a stretch of positions, and one host of every such stretch has the digits
 /// that lead over the link. So upwards the shift by s goes over it from the host that is s before such a one, downwards
@@ -46,4 +46,4 @@ class FatTreeForm final : public ClosedForm {
   FatTreeShifts shifts_;
 };
 
-}  // namespace hocket::rows
+}  // namespace hocket::closed_forms

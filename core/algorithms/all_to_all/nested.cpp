@@ -29,7 +29,7 @@ static FoundForm nested_form(const Network& network, const Demand& demand, bool 
   if (shifts == nullptr) return {nullptr, {}, NestedShifts::why_not(network)};
   if (near && !limits::is_near(network.ranks(), shifts->phases(), lower_bounds(network, demand).phases))
     return {nullptr, {}, "nested shifts are far from the bound"};
-  return {std::make_unique<rows::NestedForm>(network, std::move(shifts))};
+  return {std::make_unique<closed_forms::NestedForm>(network, std::move(shifts))};
 }
 
 constinit const Algorithm nested_shifts{

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace hocket::rows {
+namespace hocket::closed_forms {
 namespace {
 
 void start_again(const NestedShifts& shifts, NestedShifts::Digits& digits, std::uint32_t bottom, std::uint32_t top,
@@ -211,4 +211,4 @@ bool NestedForm::uses(const PhasedMessage& message, Channel channel) const {
          way_[dst] % tree_->twins(found->level + 1) == found->digits;
 }
 
-}  // namespace hocket::rows
+}  // namespace hocket::closed_forms

@@ -9,7 +9,7 @@
 #include "core/algorithms/all_to_all/nested_shifts.hpp"
 #include "core/schedule/closed_form.hpp"
 
-namespace hocket::rows {
+namespace hocket::closed_forms {
 
 /// A shift takes all that leaves a subtree to one other. Of the hosts there that a link leads to, which are few, each
 /// gets its message from one place of the subtree, if that has a rank. Places without ranks are passed over digit by
@@ -77,4 +77,4 @@ class NestedForm final : public ClosedForm {
   std::vector<std::int64_t> places_below_;                ///< a subtree of a level, with and without ranks
 };
 
-}  // namespace hocket::rows
+}  // namespace hocket::closed_forms

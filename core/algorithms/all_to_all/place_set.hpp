@@ -7,7 +7,7 @@
 
 #include "core/schedule/closed_form.hpp"
 
-namespace hocket::rows {
+namespace hocket::closed_forms {
 
 /// A view: an interval, or a sorted list.
 class PlaceSet {
@@ -87,4 +87,4 @@ class PlaceSet {
   const std::uint32_t* list_;  ///< null: an interval
 };
 
-}  // namespace hocket::rows
+}  // namespace hocket::closed_forms

@@ -34,7 +34,7 @@ static bool tree_is_far(const Network& network, const Demand&, const Bounds& bou
 
 static FoundForm tree_form(const Network& network, const Demand& demand, bool) {
   if (network.tree() == nullptr) return {};
-  auto form = std::make_unique<rows::TreeForm>(network);
+  auto form = std::make_unique<closed_forms::TreeForm>(network);
   if (form->phases() == lower_bounds(network, demand).phases) return {std::move(form)};
   return {nullptr, {}, "the tree schedule does not meet the bound"};
 }

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <vector>
 
-namespace hocket::rows {
+namespace hocket::closed_forms {
 namespace {
 
 constexpr std::int64_t step(Side side) { return side == Side::before ? -1 : 1; }
@@ -315,4 +315,4 @@ std::uint32_t TreeForm::sends_before(const PhasedMessage& message) const {
   return static_cast<std::uint32_t>(sends);
 }
 
-}  // namespace hocket::rows
+}  // namespace hocket::closed_forms

@@ -8,7 +8,7 @@
 #include "core/algorithms/all_to_all/tree_phases.hpp"
 #include "core/schedule/closed_form.hpp"
 
-namespace hocket::rows {
+namespace hocket::closed_forms {
 
 /// In each phase a branch sends at most one message over the root, gets at most one, and has at most one of its own. So
 /// the users of a channel follow from the senders and receivers of its branch, phase by phase, of which those below the
@@ -80,4 +80,4 @@ class TreeForm final : public ClosedForm {
   std::vector<Rank> rank_at_;  ///< indexed by branch and place
 };
 
-}  // namespace hocket::rows
+}  // namespace hocket::closed_forms

@@ -23,8 +23,8 @@ from hocket.cli._shared.options import (
     size_option,
     window_option,
 )
-from hocket.cli._shared.plan_output import check_outputs, check_rank, finish, show_row, tell_components
-from hocket.cli._shared.plan_rows import BY_ROW, rows_of, show_row_alone
+from hocket.cli._shared.plan_output import check_outputs, check_rank, finish, show_rank, tell_components
+from hocket.cli._shared.rank_program import BY_RANK, closed_form_of, show_rank_alone
 from hocket.cli._shared.two_level import (
     TWO_LEVEL,
     check_two_level,
@@ -58,7 +58,7 @@ def _rank_option(help: str) -> Decorator:
 
 def _command(collective: _core.Collective) -> click.Command:
     """``hocket plan`` of a collective that a name and a size say everything of."""
-    by_row = collective.pattern in BY_ROW and not collective.rooted
+    by_rank = collective.pattern in BY_RANK and not collective.rooted
 
     @network_option()
     @size_option(collective)
@@ -66,7 +66,7 @@ def _command(collective: _core.Collective) -> click.Command:
     @algorithm_option
     @window_option(collective.window)
     @_dump_option
-    @_rank_option(f"Only what rank R sends and receives{', at any size' if by_row else ''}.")
+    @_rank_option(f"Only what rank R sends and receives{', at any size' if by_rank else ''}.")
     @calibration_option
     @defaults_options
     @json_option
@@ -108,15 +108,15 @@ def _command(collective: _core.Collective) -> click.Command:
             between_hosts, costs = plan_two_level(known, demand, calibration, algorithm, window, as_json)
             finish_two_level(between_hosts, collective.name, known, costs, output, dump, as_json)
             return
-        if rank is not None and by_row:
+        if rank is not None and by_rank:
             demand = equal_demand(collective.name, known.network, size, more.get("contributions"))
-            rows = rows_of(known.network, demand, algorithm, window)
-            if rows is not None:
-                if not show_row_alone(known, rows, demand, rank, window, dump, as_json):
+            form = closed_form_of(known.network, demand, algorithm, window)
+            if form is not None:
+                if not show_rank_alone(known, form, demand, rank, window, dump, as_json):
                     raise SystemExit(1)
                 return
         if rank is not None:
-            show_row(planned(known.network), known, rank, dump, as_json)
+            show_rank(planned(known.network), known, rank, dump, as_json)
         else:
             exchange = planned(known.network)
             forecast = _forecast(exchange, known, calibration, as_json)
@@ -133,21 +133,21 @@ def _command(collective: _core.Collective) -> click.Command:
         command = root_option(command)
     if collective.name in TWO_LEVEL:
         command = two_level_options(command)
-    row = "With --rank R the row of that rank is shown."
+    note = "With --rank R the program of that rank is shown."
     if collective.pattern == ALL_TO_ALL:
-        row = (
-            "With --rank R the row of that rank is shown. Of many ranks nothing else is computed on trees and many "
+        note = (
+            "With --rank R the program of that rank is shown. Of many ranks nothing else is computed on trees and many "
             "grids whose links are equal, at any size, and of the whole a sample is verified."
         )
-    elif by_row:
-        row = (
-            "With --rank R the row of that rank is shown. Of many ranks nothing else is computed on trees with one "
+    elif by_rank:
+        note = (
+            "With --rank R the program of that rank is shown. Of many ranks nothing else is computed on trees with one "
             "rank a host and no link slower than a host's, at any size, and the whole is verified."
         )
     if collective.forwards:
-        row = f"A message may carry parts of several ranks' blocks, and ranks pass on what has reached them. {row}"
+        note = f"A message may carry parts of several ranks' blocks, and ranks pass on what has reached them. {note}"
     return click.command(
-        collective.name, help=f"{collective.asks}\n\nPrints what was planned and verified. {row}"
+        collective.name, help=f"{collective.asks}\n\nPrints what was planned and verified. {note}"
     )(command)
 
 
@@ -184,7 +184,7 @@ def irregular(
 ) -> None:
     """Every rank sends to some others what FILE says.
 
-    Prints what was planned and verified. Messages may be split over several phases. With --rank R the row of
+    Prints what was planned and verified. Messages may be split over several phases. With --rank R the program of
     that rank is shown.
     """
     check_outputs(output, dump, rank)
@@ -199,7 +199,7 @@ def irregular(
         return
     planned = plan_traffic(network, traffic, algorithm, window, alpha, seed, as_json)
     if rank is not None:
-        show_row(planned, known, rank, dump, as_json)
+        show_rank(planned, known, rank, dump, as_json)
         return
     finish(planned, known, output, dump, as_json)
 

@@ -58,16 +58,17 @@ static const int flags_of[] = {CALLS(FLAGS_OF)};
 enum form { FORMS(NUMBER_OF) ALL_FORMS };
 static const char* const form_names[] = {FORMS(WORD_OF)};
 
-#define ERRORS(X)                                                                                                 \
-  X(none)                                                                                                         \
-  X(negative_send_count)                                                                                          \
-  X(negative_receive_count)                                                                                       \
-  X(null_send_type)                                                                                               \
-  X(null_receive_type)                                                                                            \
-  X(loose_send_type)                                                                                              \
-  X(loose_receive_type) X(null_send_buffer) X(null_receive_buffer) X(alias) X(alias_alike) X(in_place_send)       \
-      X(in_place_receive) X(in_place_both) X(null_counts) X(null_displacements) X(null_types) X(own_sizes_differ) \
-          X(freed_operation) X(wrong_operation) X(negative_root) X(large_root)
+#define ERRORS(X)                                                                                                \
+  X(none)                                                                                                        \
+  X(negative_send_count)                                                                                         \
+  X(negative_receive_count)                                                                                      \
+  X(null_send_type)                                                                                              \
+  X(null_receive_type)                                                                                           \
+  X(loose_send_type)                                                                                             \
+  X(loose_receive_type)                                                                                          \
+  X(null_send_buffer) X(null_receive_buffer) X(alias) X(alias_alike) X(in_place_send) X(in_place_receive)        \
+      X(in_place_both) X(null_counts) X(null_displacements) X(null_types) X(own_sizes_differ) X(freed_operation) \
+          X(wrong_operation) X(negative_root) X(large_root)
 enum error { ERRORS(NUMBER_OF) ALL_ERRORS };
 static const char* const error_names[] = {ERRORS(WORD_OF)};
 

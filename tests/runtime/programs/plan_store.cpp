@@ -19,7 +19,7 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "core/plan/row.hpp"
+#include "core/plan/program_bytes.hpp"
 
 using namespace hocket;
 using namespace hocket::runtime;
@@ -104,7 +104,7 @@ void answer(const std::string& plans, const std::string& collective, Rank root, 
   std::printf("%s %llu %u", planned[0].algorithm.c_str(), static_cast<unsigned long long>(planned[0].phases),
               planned[0].window);
   for (const Planned& of_rank : planned)
-    std::printf(" %016llx", static_cast<unsigned long long>(checksum(encode_row(of_rank.program, direct))));
+    std::printf(" %016llx", static_cast<unsigned long long>(checksum(encode_program(of_rank.program, direct))));
   std::printf("\n");
 }
 

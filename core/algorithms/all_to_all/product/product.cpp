@@ -193,7 +193,7 @@ static Schedule make_product(const Network& network, const Demand& demand, const
 static FoundForm product_form(const Network& network, const Demand& demand, bool) {
   if (network.tree() != nullptr || network.shape() == Shape::graph || network.shape() == Shape::routed) return {};
   if (network.ranks_per_host() != 1) return {nullptr, {}, "this grid does not have one rank on every host"};
-  std::unique_ptr<rows::ProductForm> form = rows::ProductForm::make(network);
+  std::unique_ptr<closed_forms::ProductForm> form = closed_forms::ProductForm::make(network);
   if (form == nullptr) return {nullptr, {}, "the lines of this grid are too long, or not dealt out to permutations"};
   if (!product::taken_at_once(demand.messages(), form->phases(), lower_bounds(network, demand).phases))
     return {nullptr, {}, "the product of its lines is far from the bound"};

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace hocket::rows {
+namespace hocket::closed_forms {
 namespace {
 
 constexpr std::uint32_t longest_line = 256;  // limits the table of channel users, which grows with the cube of the side
@@ -223,4 +223,4 @@ bool ProductForm::uses(const PhasedMessage& message, Channel channel) const {
   return up ? along(from, here) < along(from, to) : along(here, from) < along(to, from);
 }
 
-}  // namespace hocket::rows
+}  // namespace hocket::closed_forms

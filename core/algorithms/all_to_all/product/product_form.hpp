@@ -9,7 +9,7 @@
 #include "core/network/network.hpp"
 #include "core/schedule/closed_form.hpp"
 
-namespace hocket::rows {
+namespace hocket::closed_forms {
 
 /// Where the lines are dealt out to permutations, each combination of one per dimension takes as many phases as the
 /// most parts that one of them has: a message goes where the parts of its moves add up to the phase. A channel's user
@@ -70,4 +70,4 @@ class ProductForm final : public ClosedForm {
   std::optional<std::uint64_t> rest_;  ///< the combination in which everyone rests: no phase
 };
 
-}  // namespace hocket::rows
+}  // namespace hocket::closed_forms

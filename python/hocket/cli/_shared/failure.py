@@ -64,7 +64,9 @@ def failures() -> Iterator[None]:
     except (HocketError, OSError) as error:
         raise Failure(describe(error)) from error
     except MemoryError as error:
-        raise Failure("there is not enough memory for this; plan fewer hosts or one rank's row") from error
+        raise Failure(
+            "there is not enough memory for this; plan fewer hosts or one rank's program"
+        ) from error
     except RuntimeError as error:
         if "start new thread" not in str(error):
             raise

@@ -38,7 +38,7 @@ def check_outputs(output: str | None, dump: str | None, rank: int | None) -> Non
     check_writable(dump)
     if rank is not None and output is not None:
         raise UsageError(
-            "a plan file holds the rows of all ranks", remedy="use --dump with --rank, or leave --rank"
+            "a plan file holds the programs of all ranks", remedy="use --dump with --rank, or leave --rank"
         )
 
 
@@ -190,7 +190,7 @@ def _headline(planned: PlannedExchange) -> str:
     )
 
 
-def show_row(
+def show_rank(
     planned: PlannedExchange, known: KnownNetwork, rank: int, dump: str | None, as_json: bool
 ) -> None:
     """Print one rank's program of a whole schedule, which the verifier must accept."""

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from hocket import _core
     from hocket.network import KnownNetwork
 
-TRANSFERS_AT_ONCE = 100_000  # written, of a row
-SAMPLED_MESSAGES = 20_000  # of an all-to-all of which only one row is computed
-BY_ROW = (ALL_TO_ALL, ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE)
+TRANSFERS_AT_ONCE = 100_000  # written, of a program
+SAMPLED_MESSAGES = 20_000  # of an all-to-all of which only one program is computed
+BY_RANK = (ALL_TO_ALL, ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,9 @@ class Proof:
     fields: dict[str, Any]
 
 
-def rows_of(
+def closed_form_of(
     network: _core.Network, demand: _core.Demand, algorithm: str, window: int | None
-) -> _core.Rows | _core.Ring | None:
+) -> _core.ClosedForm | _core.Ring | None:
     """Rank programs of the schedule that would be planned; None if only the whole schedule determines
     them."""
     from hocket import _core
@@ -48,11 +48,11 @@ def rows_of(
         if demand.by_blocks:
             if demand.messages <= _core.MOST_MESSAGES_COMPARED:
                 return None
-            rows: _core.Rows | _core.Ring = _core.Ring(network, demand)
+            form: _core.ClosedForm | _core.Ring = _core.Ring(network, demand)
         else:
             if network.ranks <= _core.MOST_RANKS_SEARCHED_FOR_WAITS or window not in (None, 1):
                 return None
-            rows = _core.Rows(network, demand, "" if algorithm == "auto" else algorithm)
+            form = _core.ClosedForm(network, demand, "" if algorithm == "auto" else algorithm)
     except _core.InputError as error:
         if network.ranks > _core.MAX_EXPLICIT_RANKS:
             raise PlanError(
@@ -60,15 +60,15 @@ def rows_of(
                 remedy="cut the network to a job's hosts with 'hocket network convert --hosts'",
             ) from None
         return None
-    return rows if algorithm in ("auto", rows.algorithm) else None
+    return form if algorithm in ("auto", form.algorithm) else None
 
 
-def prove(rows: _core.Rows | _core.Ring, messages: int) -> Proof:
+def prove(form: _core.ClosedForm | _core.Ring, messages: int) -> Proof:
     """A ring is judged as a whole, since every phase uses the same edges; of an all-to-all a sample of messages."""
     from hocket import _core
 
-    if isinstance(rows, _core.Ring):
-        found = rows.verify()
+    if isinstance(form, _core.Ring):
+        found = form.verify()
         said = f"share none of the {found.channels:,} channels of their routes"
         if found.unordered:
             said = f"GO ON TOO EARLY BY {found.unordered:,} CHANNELS AT THE TURN"
@@ -92,7 +92,7 @@ def prove(rows: _core.Rows | _core.Ring, messages: int) -> Proof:
                 },
             },
         )
-    sample = rows.verify_sample(SAMPLED_MESSAGES)
+    sample = form.verify_sample(SAMPLED_MESSAGES)
     said = "none meets another, all are in order"
     if not sample.ok:
         said = f"{sample.collisions} MEET OTHERS, {sample.unordered} ARE OUT OF ORDER"
@@ -118,21 +118,21 @@ def prove(rows: _core.Rows | _core.Ring, messages: int) -> Proof:
 
 
 def _time_of(
-    network: _core.Network, rows: _core.Rows | _core.Ring, demand: _core.Demand
+    network: _core.Network, form: _core.ClosedForm | _core.Ring, demand: _core.Demand
 ) -> tuple[float, str]:
     """Seconds of the whole, and how they are known."""
     from hocket import _core
     from hocket.planning.plan import BY_PHASES
 
-    if isinstance(rows, _core.Ring):
-        return _core.seconds_by_phases(network, rows.phases, rows.phases * demand.bytes), BY_PHASES
-    prediction = rows.predict(demand)
+    if isinstance(form, _core.Ring):
+        return _core.seconds_by_phases(network, form.phases, form.phases * demand.bytes), BY_PHASES
+    prediction = form.predict(demand)
     return prediction.seconds, prediction.kind
 
 
-def show_row_alone(
+def show_rank_alone(
     known: KnownNetwork,
-    rows: _core.Rows | _core.Ring,
+    form: _core.ClosedForm | _core.Ring,
     demand: _core.Demand,
     rank: int,
     window: int | None,
@@ -148,29 +148,29 @@ def show_row_alone(
     hosts = len(network.hosts)
     bounds = _core.lower_bounds(network, demand)
     begun = time.perf_counter()
-    # The row comes last: it needs most memory.
-    proof = with_spinner("verifying", lambda: prove(rows, demand.messages), as_json)
+    # The program comes last: it needs most memory.
+    proof = with_spinner("verifying", lambda: prove(form, demand.messages), as_json)
     verify_seconds = time.perf_counter() - begun
-    given = {"window": window} if window is not None and isinstance(rows, _core.Ring) else {}
-    row = with_spinner("computing the row", lambda: rows.row(rank, **given), as_json)
+    given = {"window": window} if window is not None and isinstance(form, _core.Ring) else {}
+    program = with_spinner("computing the program", lambda: form.program(rank, **given), as_json)
     plan_seconds = time.perf_counter() - begun - verify_seconds
     if dump is not None:
-        chunks = range(0, row.transfers, TRANSFERS_AT_ONCE)
-        lines = (row.csv(rank, demand.bytes, first, first + TRANSFERS_AT_ONCE) for first in chunks)
+        chunks = range(0, program.transfers, TRANSFERS_AT_ONCE)
+        lines = (program.csv(rank, demand.bytes, first, first + TRANSFERS_AT_ONCE) for first in chunks)
         write_atomically(dump, itertools.chain([HEADER], lines))
-    predicted, kind = with_spinner("simulating", lambda: _time_of(network, rows, demand), as_json)
+    predicted, kind = with_spinner("simulating", lambda: _time_of(network, form, demand), as_json)
     time_ratio = ratio(predicted, bounds.seconds)
     figures = Figures(
-        pattern=str(demand.pattern), algorithm=rows.algorithm, hosts=hosts, ranks=network.ranks,
-        messages=demand.messages, transfers=demand.messages, bytes=demand.bytes, phases=rows.phases,
-        bound_phases=bounds.phases, ratio=time_ratio if demand.by_blocks else ratio(rows.phases, bounds.phases),
+        pattern=str(demand.pattern), algorithm=form.algorithm, hosts=hosts, ranks=network.ranks,
+        messages=demand.messages, transfers=demand.messages, bytes=demand.bytes, phases=form.phases,
+        bound_phases=bounds.phases, ratio=time_ratio if demand.by_blocks else ratio(form.phases, bounds.phases),
         time_ratio=time_ratio, bound_seconds=bounds.seconds, predicted_seconds=predicted,
     )  # fmt: skip
     report = {
         **figures.as_json(),
         "rank": rank,
-        "transfers_of_rank": row.transfers,
-        "tokens_of_rank": row.tokens,
+        "transfers_of_rank": program.transfers,
+        "tokens_of_rank": program.tokens,
         "prediction": kind,
         **proof.fields,
         "plan_seconds": plan_seconds,
@@ -186,9 +186,9 @@ def show_row_alone(
     # A host may take several blocks at once, so that fewest phases are not what a ring of blocks is measured by.
     bound = f"{time_ratio:.3f} times the bound of the wires" if demand.by_blocks else f"bound {bounds.phases}"
     click.echo(
-        f"rank {rank} of {network.ranks}: {row.transfers // 2} sends and as many receives in "
-        f"{rows.phases} phases ({bound}) by '{rows.algorithm}', computed in {plan_seconds:.3f} s; "
-        f"its sends wait for {row.tokens} tokens"
+        f"rank {rank} of {network.ranks}: {program.transfers // 2} sends and as many receives in "
+        f"{form.phases} phases ({bound}) by '{form.algorithm}', computed in {plan_seconds:.3f} s; "
+        f"its sends wait for {program.tokens} tokens"
     )
     click.echo(
         f"the whole takes {format_time(predicted, 4)} ({PREDICTED[kind]}), bound {format_time(bounds.seconds, 4)}"
@@ -196,5 +196,5 @@ def show_row_alone(
     click.echo(f"{proof.text} ({verify_seconds:.3f} s)")
     for finding in proof.findings:
         click.echo(f"  {finding}")
-    show_lines(row.csv(rank, demand.bytes, 0, MOST_ROWS + 1), dump)
+    show_lines(program.csv(rank, demand.bytes, 0, MOST_ROWS + 1), dump)
     return proof.ok

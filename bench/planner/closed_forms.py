@@ -1,6 +1,6 @@
 """One rank's row of an all-to-all, all-gather or all-reduce with its waits, without the rest of the schedule.
 
-Run by `make bench NAME=rows`; writes bench/results/rows.{csv,md}.
+Run by `make bench NAME=closed-forms`; writes bench/results/closed-forms.{csv,md}.
 """
 
 from __future__ import annotations
@@ -73,22 +73,22 @@ def demand_of(case: str, network: _core.Network) -> _core.Demand:
     return find_demand(collective, network.ranks, BYTES * (network.ranks if collective == ALL_REDUCE else 1))
 
 
-def rows_of(case: str, network: _core.Network) -> tuple[_core.Rows | _core.Ring, _core.Demand]:
+def form_of(case: str, network: _core.Network) -> tuple[_core.ClosedForm | _core.Ring, _core.Demand]:
     demand = demand_of(case, network)
-    return (_core.Ring if demand.by_blocks else _core.Rows)(network, demand), demand
+    return (_core.Ring if demand.by_blocks else _core.ClosedForm)(network, demand), demand
 
 
-def measure_row(case: str, network: _core.Network, rank: int) -> dict[str, Any]:
+def measure_program(case: str, network: _core.Network, rank: int) -> dict[str, Any]:
     began, cpu_began = time.perf_counter(), time.process_time()
-    rows, _ = rows_of(case, network)
-    row = rows.row(rank)
+    form, _ = form_of(case, network)
+    program = form.program(rank)
     return {
         "seconds": time.perf_counter() - began,
         "cpu_seconds": time.process_time() - cpu_began,
         "slowest_rank": rank,
-        "tokens": row.tokens,
-        "algorithm": rows.algorithm,
-        "phases": rows.phases,
+        "tokens": program.tokens,
+        "algorithm": form.algorithm,
+        "phases": form.phases,
     }
 
 
@@ -96,7 +96,7 @@ def measure(case: str) -> dict[str, Any]:
     """Closed form and row, of the slowest of three ranks, in this process; one form at a time is in memory."""
     network = network_of(case)
     demand = demand_of(case, network)
-    measured = [measure_row(case, network, rank) for rank in (0, network.ranks // 3, network.ranks - 1)]
+    measured = [measure_program(case, network, rank) for rank in (0, network.ranks // 3, network.ranks - 1)]
     return {
         "ranks": network.ranks,
         # Bound in times of one block at a host's rate.
@@ -108,10 +108,10 @@ def measure(case: str) -> dict[str, Any]:
 
 def sample(case: str) -> dict[str, Any]:
     network = network_of(case)
-    rows, demand = rows_of(case, network)
+    form, demand = form_of(case, network)
     began = time.process_time()
-    ring = isinstance(rows, _core.Ring)
-    found = rows.verify() if ring else rows.verify_sample(SAMPLE)
+    ring = isinstance(form, _core.Ring)
+    found = form.verify() if ring else form.verify_sample(SAMPLE)
     return {
         "sampled": demand.messages if ring else found.messages,
         "sampled_channels": found.channels,
@@ -123,7 +123,7 @@ def sample(case: str) -> dict[str, Any]:
 
 def summary(heading: Row, rows: list[Row]) -> list[str]:
     return [
-        "# Rows",
+        "# Closed forms",
         "",
         f"{provenance(heading)}.",
         "One rank's row with its waits (an all-gather has none) from the closed form: the slowest of ranks 0, n/3 and",
@@ -150,7 +150,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--case", choices=list(CASES), help="measure one case in this process, print JSON")
     parser.add_argument("--sample", choices=list(CASES), help="check a sample of one case, print JSON")
-    options, results = begin(parser, "rows", summary)
+    options, results = begin(parser, "closed-forms", summary)
     if options.case or options.sample:
         print(json.dumps(measure(options.case) if options.case else sample(options.sample)))
         return

@@ -1,6 +1,6 @@
 #pragma once
-/// All-gathers round one ring, and the reductions made of them: any rank's row follows from its two neighbours, and at
-/// the turn of an all-reduce from those whose routes cross its own.
+/// All-gathers round one ring, and the reductions made of them: any rank's program follows from its two neighbours, and
+/// at the turn of an all-reduce from those whose routes cross its own.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -17,15 +17,15 @@ namespace hocket {
 /// In each phase every rank hands a block to its successor: its own first, then what has come in. A reduce-scatter is
 /// the same backwards, an all-reduce both. No two edges share a channel, so nobody waits for a token but at the turn of
 /// an all-reduce: there the edges of an all-gather meet those of a reduce-scatter.
-class RingRows {
+class RingForm {
  public:
   /// `order`: the ranks as the ring visits them, each once. All-gather, reduce-scatter or all-reduce.
-  RingRows(const Network& network, std::vector<Rank> order, Demand demand);
+  RingForm(const Network& network, std::vector<Rank> order, Demand demand);
 
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(order_.size()); }
   [[nodiscard]] std::uint64_t phases() const { return turn() * (pattern() == Pattern::all_reduce ? 2 : 1); }
   /// `window`: messages in flight that waits allow on a channel. Throws InputError if there is no such rank.
-  [[nodiscard]] RankProgram row(Rank rank, std::uint32_t window) const;
+  [[nodiscard]] RankProgram program(Rank rank, std::uint32_t window) const;
   /// The ranks in the order of the ring, as verify_ring() checks them.
   [[nodiscard]] std::span<const Rank> order() const { return order_; }
   [[nodiscard]] Pattern pattern() const { return demand_.pattern; }
@@ -47,15 +47,15 @@ class RingRows {
   std::vector<TurnWait> by_waiting_, by_releasing_;  ///< sorted
 };
 
-/// The schedule of `algorithm`, by row. With more than limits::most_messages_compared messages it is the one that
-/// plan_exchange() would choose. Without rows `why_not` says why. Time and memory are linear in the nodes of the
+/// The schedule of `algorithm`, by program. With more than limits::most_messages_compared messages it is the one that
+/// plan_exchange() would choose. Without programs `why_not` says why. Time and memory are linear in the nodes of the
 /// network.
 struct FoundRing {
-  std::optional<RingRows> rows;
+  std::optional<RingForm> programs;
   std::string_view algorithm;
   std::string_view why_not;
 };
 
-[[nodiscard]] FoundRing ring_rows_of(const Network& network, const Demand& demand);
+[[nodiscard]] FoundRing ring_form_of(const Network& network, const Demand& demand);
 
 }  // namespace hocket

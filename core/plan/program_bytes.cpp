@@ -1,4 +1,4 @@
-#include "core/plan/row.hpp"
+#include "core/plan/program_bytes.hpp"
 
 #include <string>
 #include <utility>
@@ -30,10 +30,10 @@ LeanVector<Piece> read_pieces(ByteReader& in, const Demand& demand) {
     piece.length = in.number();
     if ((piece.target == everyone) != demand.by_blocks())
       throw PlanProblem("the pattern in the header is " + std::string(to_string(demand.pattern)) +
-                        ", the rows have messages of another");
+                        ", the programs have messages of another");
     const std::uint64_t whole = demand.contribution(piece.origin);
     if (piece.offset > whole || piece.length > whole - piece.offset)
-      throw PlanProblem("a row has bytes beyond the " + std::to_string(whole) +
+      throw PlanProblem("a program has bytes beyond the " + std::to_string(whole) +
                         " that the header gives a message of rank " + std::to_string(piece.origin) +
                         " (bytes, contributions)");
     pieces.push_back(piece);
@@ -45,17 +45,17 @@ LeanVector<Piece> read_pieces(ByteReader& in, const Demand& demand) {
 void check_direct(const Demand& demand) {
   if (demand.by_blocks())
     throw PlanProblem("the pattern in the header is " + std::string(to_string(demand.pattern)) +
-                      ", the rows have no pieces of blocks");
-  if (demand.bytes == 0) throw PlanProblem("the header says 0 bytes, the rows have messages");
+                      ", the programs have no pieces of blocks");
+  if (demand.bytes == 0) throw PlanProblem("the header says 0 bytes, the programs have messages");
 }
 
 }  // namespace
 
-Bytes encode_row(const RankProgram& row, bool direct) {
+Bytes encode_program(const RankProgram& program, bool direct) {
   ByteWriter out;
   std::uint64_t phase = 0;
-  out.number(row.sends.size());
-  for (const RankProgram::Send& send : row.sends) {
+  out.number(program.sends.size());
+  for (const RankProgram::Send& send : program.sends) {
     out.number(send.phase - std::exchange(phase, send.phase));
     out.number(send.dst);
     if (!direct) write_pieces(out, send.pieces);
@@ -63,8 +63,8 @@ Bytes encode_row(const RankProgram& row, bool direct) {
     for (const Rank releaser : send.tokens) out.number(releaser);
   }
   phase = 0;
-  out.number(row.receives.size());
-  for (const RankProgram::Receive& receive : row.receives) {
+  out.number(program.receives.size());
+  for (const RankProgram::Receive& receive : program.receives) {
     out.number(receive.phase - std::exchange(phase, receive.phase));
     out.number(receive.src);
     if (!direct) write_pieces(out, receive.pieces);
@@ -77,9 +77,9 @@ Bytes encode_row(const RankProgram& row, bool direct) {
   return out.take();
 }
 
-RankProgram decode_row(ByteView bytes, const RowForm& form) {
+RankProgram decode_program(ByteView bytes, const ProgramForm& form) {
   ByteReader in(bytes);
-  RankProgram row;
+  RankProgram program;
   const auto next_phase = [&](std::uint64_t phase) {
     const std::uint64_t step = in.number();
     if (step >= form.phases - phase) throw PlanProblem("a phase is out of range");
@@ -92,7 +92,7 @@ RankProgram decode_row(ByteView bytes, const RowForm& form) {
     send.dst = in.number32(form.demand.ranks - 1);
     if (!form.direct) send.pieces = read_pieces(in, form.demand);
     for (std::uint64_t k = in.count(); k > 0; --k) send.tokens.push_back(in.number32(form.demand.ranks - 1));
-    row.sends.push_back(std::move(send));
+    program.sends.push_back(std::move(send));
   }
   phase = 0;
   for (std::uint64_t n = in.count(3); n > 0; --n) {
@@ -106,11 +106,11 @@ RankProgram decode_row(ByteView bytes, const RowForm& form) {
       release.send = in.number32();
       receive.releases.push_back(release);
     }
-    row.receives.push_back(std::move(receive));
+    program.receives.push_back(std::move(receive));
   }
-  if (!in.empty()) throw PlanProblem("bytes after the end of a row");
-  if (form.direct && row.sends.size() + row.receives.size() > 0) check_direct(form.demand);
-  return row;
+  if (!in.empty()) throw PlanProblem("bytes after the end of a program");
+  if (form.direct && program.sends.size() + program.receives.size() > 0) check_direct(form.demand);
+  return program;
 }
 
 }  // namespace hocket

@@ -1,4 +1,4 @@
-#include "core/algorithms/all_gather/ring_rows.hpp"
+#include "core/algorithms/all_gather/ring_form.hpp"
 
 #include <algorithm>
 #include <ranges>
@@ -66,7 +66,7 @@ bool nearly_equal(const Demand& demand) {
 
 }  // namespace
 
-RingRows::RingRows(const Network& network, std::vector<Rank> order, Demand demand)
+RingForm::RingForm(const Network& network, std::vector<Rank> order, Demand demand)
     : order_(std::move(order)), place_(order_.size(), 0), demand_(std::move(demand)) {
   for (std::uint32_t place = 0; place < order_.size(); ++place) place_[order_[place]] = place;
   if (pattern() != Pattern::all_reduce) return;
@@ -76,7 +76,7 @@ RingRows::RingRows(const Network& network, std::vector<Rank> order, Demand deman
   sort_by(by_releasing_, &TurnWait::releasing, &TurnWait::waiting);
 }
 
-RankProgram RingRows::row(Rank rank, std::uint32_t window) const {
+RankProgram RingForm::program(Rank rank, std::uint32_t window) const {
   if (rank >= order_.size()) throw InputError("there is no rank " + std::to_string(rank));
   RankProgram program;
   program.sends.reserve(phases());
@@ -87,7 +87,7 @@ RankProgram RingRows::row(Rank rank, std::uint32_t window) const {
   return program;
 }
 
-void RingRows::add_half(RankProgram& program, std::uint64_t place, bool gathers) const {
+void RingForm::add_half(RankProgram& program, std::uint64_t place, bool gathers) const {
   const std::uint64_t ranks = order_.size(), first = program.sends.size();
   const Rank before = at(place + ranks - 1), after = at(place + 1);
   for (std::uint64_t i = 0; i < turn(); ++i) {
@@ -100,7 +100,7 @@ void RingRows::add_half(RankProgram& program, std::uint64_t place, bool gathers)
 
 /// Adds the tokens of the turn: a message sent onward in step i after the turn waits for the message that used the same
 /// channel `capacity` × `window` messages earlier (the rule of derive_waits()).
-void RingRows::add_turn(RankProgram& program, std::uint32_t place, std::uint32_t window) const {
+void RingForm::add_turn(RankProgram& program, std::uint32_t place, std::uint32_t window) const {
   // Calls work(phase of the earlier message, phase of the later one).
   const auto each_step = [&](const TurnWait& wait, auto work) {
     const std::uint64_t back = std::uint64_t{wait.capacity} * window;
@@ -119,7 +119,7 @@ void RingRows::add_turn(RankProgram& program, std::uint32_t place, std::uint32_t
     });
 }
 
-FoundRing ring_rows_of(const Network& network, const Demand& demand) {
+FoundRing ring_form_of(const Network& network, const Demand& demand) {
   if (demand.pattern != Pattern::all_gather && demand.pattern != Pattern::reduce_scatter &&
       demand.pattern != Pattern::all_reduce)
     return {std::nullopt, {}, "only all-gathers, reduce-scatters and all-reduces go round a ring"};
@@ -134,12 +134,12 @@ FoundRing ring_rows_of(const Network& network, const Demand& demand) {
     if (network.rate(channel) < network.host_rate())
       return {std::nullopt, {}, "a link is slower than the fastest host"};
   if (network.tree() != nullptr)
-    return {RingRows(network, algorithms::one_ring(network, demand), demand), "switch-ring", {}};
+    return {RingForm(network, algorithms::one_ring(network, demand), demand), "switch-ring", {}};
   std::vector<Rank> order;
   for (const Node host : algorithms::host_ring(network)) order.push_back(network.first_rank(host));
   if (!ChannelUsers(network, order, true).apart() || !ChannelUsers(network, order, false).apart())
     return {std::nullopt, {}, "tables lead neighbours over the same links"};
-  return {RingRows(network, std::move(order), demand), "rails", {}};
+  return {RingForm(network, std::move(order), demand), "rails", {}};
 }
 
 }  // namespace hocket

@@ -1,4 +1,4 @@
-"""Rows of all-gathers and reductions round one ring are those of the whole schedule; the proof can fail."""
+"""Programs of all-gathers and reductions round one ring are those of the whole schedule; the proof can fail."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from strategies import RATE, NetworkPlan, fat_tree, random_tree, star, tree_plan
 PATTERNS = ["all-gather", "reduce-scatter", "all-reduce"]
 
 
-def said_by(row: _core.RankProgram) -> tuple[object, ...]:
+def said_by(program: _core.RankProgram) -> tuple[object, ...]:
     """All of it; in which order a send lists its tokens means nothing."""
-    sends = [(phase, dst, sorted(tokens)) for phase, dst, tokens in row.sends]
-    return sends, row.send_pieces, [(phase, src, sorted(told)) for phase, src, told in row.receives]
+    sends = [(phase, dst, sorted(tokens)) for phase, dst, tokens in program.sends]
+    return sends, program.send_pieces, [(phase, src, sorted(told)) for phase, src, told in program.receives]
 
 
 def check(network: _core.Network, pattern: str, more: int = 0, windows: Sequence[int] = (1, 2, 5)) -> None:
@@ -39,7 +39,7 @@ def check(network: _core.Network, pattern: str, more: int = 0, windows: Sequence
         assert (ring.algorithm, ring.phases) == (planned.algorithm.name, planned.schedule.phases)
         programs = _core.rank_programs(planned.schedule, planned.waits)
         for rank in range(0, network.ranks, 1 + network.ranks // 100):
-            assert said_by(ring.row(rank, window)) == said_by(programs[rank])
+            assert said_by(ring.program(rank, window)) == said_by(programs[rank])
     certificate = _core.verify(network, demand, planned.schedule)
     assert certificate.ok
     found = ring.verify()
@@ -199,7 +199,7 @@ def test_contributions_that_differ_by_a_byte() -> None:
     ring = _core.Ring(network, demand)
     planned = _core.plan_exchange(network, demand, 2, ring.algorithm)
     programs = _core.rank_programs(planned.schedule, planned.waits)
-    assert [ring.row(rank) for rank in range(network.ranks)] == programs
+    assert [ring.program(rank) for rank in range(network.ranks)] == programs
 
 
 def test_slow_links_and_unequal_or_no_contributions_have_no_ring() -> None:
@@ -220,7 +220,7 @@ def test_there_is_no_such_row() -> None:
     ring = _core.Ring(star(3).build(), find_demand("all-gather", 3, 64))
     for rank in (3, 2**31):
         with pytest.raises(_core.InputError, match="no rank"):
-            ring.row(rank)
+            ring.program(rank)
 
 
 def test_memory_of_a_row() -> None:
@@ -232,12 +232,12 @@ def test_memory_of_a_row() -> None:
         "network = read_network('tree:50x50x40')\n"
         "ring = _core.Ring(network, find_demand('all-reduce', network.ranks, 64 * network.ranks))\n"
     )
-    assert growth(prepare, "row = ring.row(7)") < 20_000  # KiB
+    assert growth(prepare, "program = ring.program(7)") < 20_000  # KiB
 
 
 def test_between_groups_of_a_dragonfly_a_ring_takes_one_link_only() -> None:
     """It ends each group where that link begins."""
     network = read_network("dragonfly:9x4x2")
     ring = _core.Ring(network, find_demand("all-gather", network.ranks, 64))
-    edges = [network.route(rank, ring.row(rank).sends[0][1]) for rank in range(network.ranks)]
+    edges = [network.route(rank, ring.program(rank).sends[0][1]) for rank in range(network.ranks)]
     assert max(map(len, edges)) == 3

@@ -1,4 +1,4 @@
-"""One rank's row from the closed form is that of the whole schedule, tokens and releases included."""
+"""One rank's program from the closed form is that of the whole schedule, tokens and releases included."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from strategies import NetworkPlan, fat_tree, random_tree, star, tree_plans
 
 
 def check(network: _core.Network) -> None:
-    """Every row, bit by bit, is that of the rule of waits applied to the whole; it keeps apart what must not meet."""
+    """Every program is, bit by bit, that of the rule of waits applied to the whole; it keeps apart what must not meet."""
     demand = _core.Demand(network.ranks, 64)
     planned = _core.plan_exchange(network, demand, 1)
     waits = _core.local_waits(network, planned.schedule)
-    rows = _core.Rows(network, demand)
-    assert (rows.algorithm, rows.phases) == (planned.algorithm.name, planned.schedule.phases)
+    form = _core.ClosedForm(network, demand)
+    assert (form.algorithm, form.phases) == (planned.algorithm.name, planned.schedule.phases)
     for rank, program in enumerate(_core.rank_programs(planned.schedule, waits)):
-        row = rows.row(rank)
-        assert row.sends == program.sends
-        assert row.receives == program.receives
+        program = form.program(rank)
+        assert program.sends == program.sends
+        assert program.receives == program.receives
     certificate = _core.verify(network, demand, planned.schedule)
     _core.verify_waits(network, planned.schedule, waits, certificate)
     assert certificate.ok
@@ -109,11 +109,11 @@ def test_rows_are_those_of_plans_with_many_ranks(source: str) -> None:
     assert network.ranks > LIMIT
     demand = _core.Demand(network.ranks, 64)
     planned = _core.plan_exchange(network, demand, 1)
-    rows = _core.Rows(network, demand)
+    form = _core.ClosedForm(network, demand)
     programs = _core.rank_programs(planned.schedule, planned.waits)
-    assert (rows.algorithm, rows.phases) == (planned.algorithm.name, planned.schedule.phases)
+    assert (form.algorithm, form.phases) == (planned.algorithm.name, planned.schedule.phases)
     for rank in (0, 1, LIMIT // 3, LIMIT, network.ranks - 1):
-        assert rows.row(rank) == programs[rank]
+        assert form.program(rank) == programs[rank]
     certificate = _core.verify(network, demand, planned.schedule)
     _core.verify_waits(network, planned.schedule, planned.waits, certificate)
     assert certificate.ok
@@ -159,7 +159,7 @@ def test_where_the_rule_of_waits_holds(source: str, holds: bool) -> None:
 def test_why_there_is_no_row(network: str, why: str) -> None:
     known = read_network(network)
     with pytest.raises(_core.InputError, match=why):
-        _core.Rows(known, _core.Demand(known.ranks, 64))
+        _core.ClosedForm(known, _core.Demand(known.ranks, 64))
 
 
 def test_links_that_differ_have_no_row() -> None:
@@ -167,17 +167,17 @@ def test_links_that_differ_have_no_row() -> None:
     plan.rates[0] *= 2
     network = plan.build()
     with pytest.raises(_core.InputError, match="differ in rate"):
-        _core.Rows(network, _core.Demand(network.ranks, 64))
+        _core.ClosedForm(network, _core.Demand(network.ranks, 64))
 
 
 def test_there_is_no_such_row() -> None:
-    rows = _core.Rows(star(3).build(), _core.Demand(3, 64))
+    form = _core.ClosedForm(star(3).build(), _core.Demand(3, 64))
     for rank in (3, 2**31):
         with pytest.raises(_core.InputError, match="no rank"):
-            rows.row(rank)
+            form.program(rank)
     for pair in [(0, 0), (0, 3), (3, 0)]:
         with pytest.raises(_core.InputError, match="no such message"):
-            rows.phase(*pair)
+            form.phase(*pair)
 
 
 @pytest.mark.parametrize("network", ["tree:20x10x10", "torus:16x16x8"])
@@ -185,14 +185,14 @@ def test_a_sample_of_a_schedule_too_large_to_write_down_here(network: str) -> No
     """A sample of the schedule of 2,000 hosts is right; and two rank programs agree on their common
     tokens."""
     known = read_network(network)
-    rows = _core.Rows(known, _core.Demand(known.ranks, 64))
-    sample = rows.verify_sample(3000, 5)
+    form = _core.ClosedForm(known, _core.Demand(known.ranks, 64))
+    sample = form.verify_sample(3000, 5)
     assert sample.ok and sample.messages == 3000 and not sample.findings
-    mine = rows.row(17)
+    mine = form.program(17)
     sends = mine.sends
     senders = {releaser for _, _, tokens in sends for releaser in tokens}
     for releaser in sorted(senders)[:20]:
-        released = [send for *_, all in rows.row(releaser).receives for rank, send in all if rank == 17]
+        released = [send for *_, all in form.program(releaser).receives for rank, send in all if rank == 17]
         awaited = [place for place, (*_, all) in enumerate(sends) for token in all if token == releaser]
         assert sorted(released) == awaited
 
@@ -201,26 +201,26 @@ def test_a_sample_of_a_schedule_too_large_to_write_down_here(network: str) -> No
 @given(tree_plans(2, 16), st.integers(0, 2**32))
 def test_a_sample_finds_nothing_in_random_trees(plan: NetworkPlan, seed: int) -> None:
     network = shuffled(plan, Random(seed)).build()
-    sample = _core.Rows(network, _core.Demand(network.ranks, 64)).verify_sample(200, seed)
+    sample = _core.ClosedForm(network, _core.Demand(network.ranks, 64)).verify_sample(200, seed)
     assert sample.ok and sample.messages == 200
 
 
 def test_lines_of_a_row_in_pieces() -> None:
     """A line is a transfer of an all-to-all, and any number of lines can be written at once."""
-    row = _core.Rows(read_network("tree:3x4"), _core.Demand(12, 64)).row(5)
-    whole = row.csv(5, 64, 0, row.transfers)
-    assert whole.count(b"\n") == row.transfers == 22
+    program = _core.ClosedForm(read_network("tree:3x4"), _core.Demand(12, 64)).program(5)
+    whole = program.csv(5, 64, 0, program.transfers)
+    assert whole.count(b"\n") == program.transfers == 22
     for step in (1, 3, 21, 22, 40):
-        assert b"".join(row.csv(5, 64, first, first + step) for first in range(0, 30, step)) == whole
+        assert b"".join(program.csv(5, 64, first, first + step) for first in range(0, 30, step)) == whole
 
 
 def test_memory_of_a_row() -> None:
-    """Memory of a row of 100,000 ranks: lists of pieces and tokens, most of them empty, take 6 MB more as
+    """Memory of a program of 100,000 ranks: lists of pieces and tokens, most of them empty, take 6 MB more as
     vectors."""
     prepare = (
         "from hocket import _core\n"
         "from hocket.network import read_network\n"
         "network = read_network('star:100000')\n"
-        "rows = _core.Rows(network, _core.Demand(network.ranks, 64))\n"
+        "form = _core.ClosedForm(network, _core.Demand(network.ranks, 64))\n"
     )
-    assert growth(prepare, "row = rows.row(7)") < 14_000  # KiB
+    assert growth(prepare, "program = form.program(7)") < 14_000  # KiB

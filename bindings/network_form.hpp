@@ -1,5 +1,5 @@
 #pragma once
-/// State of `_core.Rows`.
+/// State of `_core.ClosedForm`.
 #include <string>
 
 #include "core/algorithms/closed_forms.hpp"
@@ -8,11 +8,11 @@
 namespace hocket::bindings {
 
 /// A closed form with the network that it asks for routes, which outlives it.
-struct Rows {
+struct NetworkForm {
   const Network& network;
   FoundForm found;
 
-  Rows(const Network& of, const Demand& demand, const std::string& algorithm)
+  NetworkForm(const Network& of, const Demand& demand, const std::string& algorithm)
       : network(of), found(closed_form_of(network, demand, algorithm)) {
     if (found.form == nullptr) throw InputError("this all-to-all has no closed form: " + std::string(found.why_not));
   }
