@@ -7,7 +7,7 @@ import struct
 MAGIC = b"HOCKET\x1a\n"
 VERSION = 4
 SECTIONS = 5
-HEADER, NETWORK, DEMAND, INDEX, ROWS = range(SECTIONS)
+HEADER, NETWORK, DEMAND, INDEX, PROGRAMS = range(SECTIONS)
 HEAD = 8 * (4 + 3 * SECTIONS)
 MASK = 2**64 - 1
 
@@ -39,7 +39,7 @@ def programs_of(data: bytes) -> list[bytes]:
     sections = split(data)
     index = sections[INDEX][len(sections[INDEX]) % 24 :]
     entries = struct.iter_unpack("<3Q", index)
-    return [sections[ROWS][offset:][:size] for offset, size, _ in entries]
+    return [sections[PROGRAMS][offset:][:size] for offset, size, _ in entries]
 
 
 def join(sections: list[bytes], rows: list[bytes] | None = None) -> bytes:
@@ -50,11 +50,11 @@ def join(sections: list[bytes], rows: list[bytes] | None = None) -> bytes:
         for row in rows:
             index += struct.pack("<3Q", offset, len(row), checksum(row))
             offset += len(row)
-        sections[INDEX], sections[ROWS] = index, b"".join(rows)
+        sections[INDEX], sections[PROGRAMS] = index, b"".join(rows)
     head = MAGIC + struct.pack("<QQ", VERSION, HEAD + sum(map(len, sections)))
     offset = HEAD
     for i, section in enumerate(sections):
-        head += struct.pack("<3Q", offset, len(section), 0 if i == ROWS else checksum(section))
+        head += struct.pack("<3Q", offset, len(section), 0 if i == PROGRAMS else checksum(section))
         offset += len(section)
     return head + struct.pack("<Q", checksum(head)) + b"".join(sections)
 

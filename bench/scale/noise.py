@@ -129,7 +129,7 @@ def study(exchange: Exchange, window: int, noise_only: bool = False) -> Iterator
     noises = [exchange.noise(delay, part) for delay, part in NOISE]
     singles = [exchange.away_once(0, leaves, delay) for delay in delays]
     runs = exchange.runs(window, exchange.never(), *singles, *noises)
-    phases = exchange.rows.phases
+    phases = exchange.form.phases
     waves = {delay: Wave(delay, np.zeros(exchange.ranks, dtype=bool)) for delay in delays if delay in WAVES}
     while runs.phases < phases:
         runs.advance(max(1, phases // LOOKS))
@@ -248,7 +248,7 @@ def picture(path: Path, ranks: int = 160, delay: float = 16.0) -> None:
         leaves = exchange.next_post(window, ranks // 2)
         runs = exchange.runs(window, exchange.never(), exchange.away_once(ranks // 2, leaves, delay))
         behind = []
-        for _ in range(exchange.rows.phases):
+        for _ in range(exchange.form.phases):
             runs.advance(1)
             behind.append(runs.ends(1) - runs.ends())
         image = axis.imshow(

@@ -17,7 +17,7 @@ void check(const Network& network, const Schedule& schedule, const ModelParamete
   const auto cost = [](double value, const char* what) {
     if (!(value >= 0 && value < infinity)) throw InputError(std::string(what) + " must be 0 or more seconds");
   };
-  cost(p.alpha, "the per-message cost time");
+  cost(p.alpha, "the per-message cost");
   cost(p.receive, "the time of a receive");
   cost(p.token, "the token time");
   cost(p.token_work, "the work on a token");

@@ -257,18 +257,18 @@ Bytes encode_plan(const Plan& plan) {
   if (phases > most_phases(plan.schedule.size()) || (phases > 0 && plan.schedule.phase(phases - 1).empty()))
     throw InputError("a plan cannot hold idle phases");
   const bool direct = plan.schedule.direct();
-  ByteWriter programs, index;
+  ByteWriter encoded, index;
   index.number(plan.schedule.ranks());
   const RankPrograms programs(plan.schedule, plan.waits);
   for (Rank rank = 0; rank < plan.schedule.ranks(); ++rank) {
     const Bytes program = encode_program(programs.of(rank), direct);
-    index.fixed(programs.bytes().size());
+    index.fixed(encoded.bytes().size());
     index.fixed(program.size());
     index.fixed(checksum(program));
-    programs.append(program);
+    encoded.append(program);
   }
   const Bytes parts[section_count] = {encode_header(plan.header, direct), encode_network(plan.network),
-                                      encode_matrix(plan.header.demand), index.take(), programs.take()};
+                                      encode_matrix(plan.header.demand), index.take(), encoded.take()};
   ByteWriter out;
   out.fixed(magic);
   out.fixed(version);

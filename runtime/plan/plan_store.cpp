@@ -148,7 +148,7 @@ Planned PlanStore::program(CallKind kind, std::span<const std::uint32_t> ranks_p
 Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint32_t window) const {
   const Demand demand = kind.collective->demand(part.ranks(), kind.bytes, kind.root);
   if (window == 0) window = this->window(demand);
-  const auto by_row = [&](RankProgram row, std::uint64_t phases, std::string_view algorithm) {
+  const auto by_program = [&](RankProgram row, std::uint64_t phases, std::string_view algorithm) {
     Planned planned{std::move(row), demand, phases, window, std::string(algorithm)};
     planned.figures.bound = lower_bounds(part, demand).seconds;
     planned.figures.predicted = static_cast<double>(phases * demand.bytes) / part.host_rate();
@@ -156,10 +156,10 @@ Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint
   };
   if (window == 1 && part.ranks() > limits::most_ranks_searched_for_waits)
     if (const FoundForm found = closed_form_of(part, demand); found.form != nullptr)
-      return by_row(rank_program(part, *found.form, rank), found.form->phases(), found.algorithm);
+      return by_program(rank_program(part, *found.form, rank), found.form->phases(), found.algorithm);
   if (demand.messages() > limits::most_messages_compared)
-    if (const FoundRing found = ring_form_of(part, demand); found.rows)
-      return by_row(found.rows->row(rank, window), found.rows->phases(), found.algorithm);
+    if (const FoundRing found = ring_form_of(part, demand); found.form)
+      return by_program(found.form->program(rank, window), found.form->phases(), found.algorithm);
   if (part.ranks() > limits::most_ranks_planned_for_run)
     throw InputError("a communicator of " + std::to_string(part.ranks()) +
                      " ranks without a plan of its own is too large to plan inside the program; plan for its hosts, "

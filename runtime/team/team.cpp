@@ -199,7 +199,7 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
   if (own == MPI_COMM_NULL) return nullptr;
   if (rank_ == 0 && settings().log > 0)
     say(std::string(kind.collective->name) + " of " + std::to_string(size_) + " ranks on " + std::to_string(hosts_) +
-        " hosts" + (together != nullptr ? ", two_level" : "") + ": " + std::to_string(planned.phases) + " phases by '" +
+        " hosts" + (together != nullptr ? ", aggregated" : "") + ": " + std::to_string(planned.phases) + " phases by '" +
         planned.algorithm + "'");
   Settings own_settings = settings();
   if (candidate.free) own_settings.flow_control = Flow::free;

@@ -265,7 +265,7 @@ def test_unknown_flow_control(flow: str) -> None:
 @pytest.mark.parametrize(
     ("cost", "text"),
     [
-        ({"alpha": -1e-6}, "alpha"),
+        ({"alpha": -1e-6}, "per-message"),
         ({"token": math.nan}, "token"),
         ({"barrier": math.inf}, "barrier"),
         ({"overhead": 0.0}, "overhead"),

@@ -341,5 +341,5 @@ def test_memory_of_a_simulation() -> None:
         "network = read_network('star:20000')\n"
         "form = _core.ClosedForm(network, _core.Demand(network.ranks, 64))\n"
     )
-    work = "simulation = _core.FormSimulation(rows, 1e6, 2)\nsimulation.advance(20)\n"
+    work = "simulation = _core.FormSimulation(form, 1e6, 2)\nsimulation.advance(20)\n"
     assert growth(prepare, work) < 16_000  # KiB

@@ -10,7 +10,7 @@ from hocket import _core
 from plan_file import (
     DEMAND,
     MAGIC,
-    ROWS,
+    PROGRAMS,
     VERSION,
     join,
     programs_of,
@@ -84,9 +84,9 @@ def test_a_row_is_read_without_the_others() -> None:
     """Damage in the program of rank 1 is seen by rank 1 only."""
     data = bytearray(small())
     sections = split(bytes(data))
-    start = len(data) - len(sections[ROWS]) + len(programs_of(bytes(data))[0])
+    start = len(data) - len(sections[PROGRAMS]) + len(programs_of(bytes(data))[0])
     data[start] ^= 1
     _core.decode_program(bytes(data), 0)
     _core.decode_program(bytes(data), 2)
-    with pytest.raises(_core.PlanProblem, match="the row of rank 1 is damaged"):
+    with pytest.raises(_core.PlanProblem, match="the program of rank 1 is damaged"):
         _core.decode_program(bytes(data), 1)

@@ -48,10 +48,10 @@ class RingForm {
 };
 
 /// The schedule of `algorithm`, by program. With more than limits::most_messages_compared messages it is the one that
-/// plan_exchange() would choose. Without programs `why_not` says why. Time and memory are linear in the nodes of the
+/// plan_exchange() would choose. Without a form `why_not` says why. Time and memory are linear in the nodes of the
 /// network.
 struct FoundRing {
-  std::optional<RingForm> programs;
+  std::optional<RingForm> form;
   std::string_view algorithm;
   std::string_view why_not;
 };

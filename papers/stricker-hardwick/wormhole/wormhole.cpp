@@ -19,7 +19,7 @@ void check(const Network& network, const Schedule& schedule, FlowControl flow, c
     if (!(value >= 0 && value < std::numeric_limits<double>::infinity()))
       throw InputError(std::string(what) + " must be 0 or more seconds");
   };
-  cost(p.alpha, "the per-message cost time");
+  cost(p.alpha, "the per-message cost");
   cost(p.barrier, "the barrier time");
   cost(p.hop, "the time of a hop");
   const auto rate = [](double value, const char* what) {

@@ -303,7 +303,7 @@ def test_packets_agree_with_smpi_where_nothing_contends(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("parameters", "text"),
     [
-        ({"alpha": -1e-6}, "alpha"),
+        ({"alpha": -1e-6}, "per-message"),
         ({"barrier": math.nan}, "barrier"),
         ({"hop": math.inf}, "hop"),
         ({"payload": 0}, "packet"),
