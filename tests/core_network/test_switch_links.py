@@ -13,7 +13,7 @@ from hocket import _core
 from hocket.network import read_network
 from strategies import RATE, NetworkPlan, balanced, chain, random_tree, star, tree_plans, unequal
 
-BYTES = 1 << 20
+BYTES = 1 << 33  # latencies take less than a millionth
 
 
 def sides(network: _core.Network, link: int) -> tuple[set[int], set[int]]:
