@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hocket.demand.registry import READERS, Reader, find
 from hocket.demand.source import Source, load
 from hocket.demand.traffic import Traffic
 
 if TYPE_CHECKING:
     from hocket._core import Demand
 
-__all__ = ["READERS", "Reader", "Source", "Traffic", "read_demand", "read_traffic"]
+__all__ = ["Source", "Traffic", "read_demand", "read_traffic"]
 
 
 def read_traffic(path: str) -> Traffic:
@@ -22,6 +21,8 @@ def read_traffic(path: str) -> Traffic:
 
     Raises :class:`hocket.errors.DemandError`, and nothing else, when the file is none.
     """
+    from hocket.demand.registry import find  # with numpy, which launching a job does without
+
     source = load(path)
     return find(source).read(source)
 
