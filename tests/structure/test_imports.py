@@ -88,18 +88,3 @@ def test_what_begins_every_command_is_light(asked: str) -> None:
     heavy = "{'numpy', 'matplotlib', 'rich', 'yaml', 'hocket._core'}"
     script = f"import sys; {asked}; assert not {heavy} & set(sys.modules), sorted(sys.modules)"
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60, stdout=subprocess.DEVNULL)
-
-
-def test_numpy_is_not_loaded_to_launch_a_job() -> None:
-    """It takes a third of the processor time of a launch."""
-    asked = "['run', '-n', '1', '--network', 'star:2@1Gbit', 'true']"
-    script = f"""if True:
-        import sys
-        from hocket.cli import cli
-        try:
-            cli.main({asked})
-        except SystemExit as ended:
-            assert ended.code == 0
-        assert 'hocket.launch.process' in sys.modules and 'numpy' not in sys.modules
-    """
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=280)
