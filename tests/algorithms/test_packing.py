@@ -40,7 +40,7 @@ def short(form: str) -> _core.Network:
 
 
 def tree(hosts: list[int], parents: list[int], switch_link: float) -> _core.Network:
-    """Switch i with ``hosts[i]`` hosts hangs on switch ``parents[i]`` by ``inter-switch link`` host speeds."""
+    """Switch i with ``hosts[i]`` hosts hangs on switch ``parents[i]`` by ``switch_link`` host speeds."""
     names = [f"s{i}" for i in range(len(hosts))]
     ranks, a, b, rates = [0] * len(hosts), [], [], []
     for child in range(1, len(hosts)):

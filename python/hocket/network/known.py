@@ -27,7 +27,7 @@ class Uplinks(KnownRates):
     """Provenance of the rates of inter-switch links.
 
     ``provenance`` is that of the least known link; ``none`` where no two switches are wired, or nothing is known of
-    links between switches and no two hosts share one. ``inter-switch links``: how many links are of that provenance.
+    links between switches and no two hosts share one. ``switch_links``: how many links are of that provenance.
     """
 
     switch_links: int = 0

@@ -1,12 +1,12 @@
 """Rates of hosts and widths of uplinks that a run has measured in this cluster, kept in the cache.
 
-One file for each wiring, ``inter-switch links-<digest>.json``, which the runtime writes::
+One file for each wiring, ``switch_links-<digest>.json``, which the runtime writes::
 
-    {"version": 1, "date": "2026-11-23T04:00:00Z", "mpi": "…", "host_rate": bytes/s of a host, "per-message cost": s a
+    {"version": 1, "date": "2026-11-23T04:00:00Z", "mpi": "…", "host_rate": bytes/s of a host, "alpha": s a
     message,
-     "inter-switch links": [{"a": "leaf0", "b": "spine", "pairs": 8, "rate": bytes/s of all, "width": of one host}]}
+     "switch_links": [{"a": "leaf0", "b": "spine", "pairs": 8, "rate": bytes/s of all, "width": of one host}]}
 
-A file without ``per-message cost`` is of a time when only uplinks were measured; there are no ``inter-switch links``
+A file without ``alpha`` is of a time when only uplinks were measured; there are no ``switch_links``
 where only rates were.
 ``pairs`` pairs of hosts sent across the uplink at once, so a width cannot show more than that.
 """
@@ -49,7 +49,7 @@ class Width:
 class Measured:
     """Widths of uplinks by their two ends, and the day (``2026-11-23``) on which they were measured.
 
-    ``host_rate``: what a host sends, bytes/s; ``per-message cost``: seconds of a message without bytes, 0 where not
+    ``host_rate``: what a host sends, bytes/s; ``alpha``: seconds of a message without bytes, 0 where not
     known.
     """
 

@@ -130,7 +130,7 @@ class Plan:
     def report(self) -> dict[str, Any]:
         """Plain numbers and texts, as ``hocket plan … --json`` prints them.
 
-        Of a plan from a file: without what only planning knows, such as ``per-message cost`` and ``plan_seconds``.
+        Of a plan from a file: without what only planning knows, such as ``alpha`` and ``plan_seconds``.
         """
         return dict(self._report) or self._exchange.figures.as_json()
 
@@ -170,7 +170,7 @@ def plan(
     integers, or floats that are whole. What a rank has for itself, on the diagonal, is no message.
     ``algorithm``: one of ``hocket algorithms``, or ``"auto"``. ``window``: messages in flight on a channel;
     None: as many as ``hocket run`` allows.
-    ``per-message cost``: seconds that a message costs its sender (matrices, and where ranks pass on what they get);
+    ``alpha``: seconds that a message costs its sender (matrices, and where ranks pass on what they get);
     None: 50 µs where there is a root, as in a running program, else 0. ``seed``: of algorithms
     that draw lots; the same seed gives the same plan on every machine. ``root``: of collectives that have one.
 
@@ -231,7 +231,7 @@ def simulate(
     """Predicts times and loads, message by message.
 
     ``flow``: what holds a message back: ``token``, ``window:K``, ``barrier`` or ``free``; None: as planned.
-    Seconds: ``per-message cost`` per message of its sender, ``token`` per token besides latency, ``barrier`` between
+    Seconds: ``alpha`` per message of its sender, ``token`` per token besides latency, ``barrier`` between
     phases. ``overhead``: bytes on the wire per byte. ``network``: as of :func:`verify`.
 
     Returns an object with ``seconds`` (all of it), ``tokens``, and numpy arrays: ``phase``, ``posted``,

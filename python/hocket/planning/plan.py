@@ -142,7 +142,7 @@ def plan_collective(
 ) -> PlannedExchange:
     """Schedules a collective of ``bytes`` per message or contribution, derives its waits and verifies both.
 
-    ``per-message cost`` is what a message costs its sender, in seconds: algorithms may trade phases for bytes by it.
+    ``alpha`` is what a message costs its sender, in seconds: algorithms may trade phases for bytes by it.
     None: what the ranks of a running program assume, so that they plan the same.
     ``contributions``: the bytes of each rank's block in place of ``bytes``, where :func:`takes_contributions`.
     """

@@ -92,7 +92,7 @@ def plan_sections(title: str, plan: Plan) -> Iterator[Section]:
     else:
         head.add(
             paragraph(
-                "Predicted: by Hocket's simulator, without costs of per-message costs. Bound: no schedule is faster.",
+                "Predicted: by Hocket's simulator, without per-message costs. Bound: no schedule is faster.",
                 "note",
             )
         )
