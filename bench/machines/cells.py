@@ -1,0 +1,174 @@
+"""Tables of published timings and of the hosts of jobs, read and checked.
+
+The form is that of PICO's results, condensed (HLC-Lab/pico, MIT licence, © 2025 Daniele De Sensi and Saverio
+Pasqualoni; arXiv 2508.16809): a row is the median over the iterations of one file, each iteration as long as its
+slowest rank.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from hocket.errors import UsageError, Where
+
+TIMES: Final = (
+    "system",
+    "job",
+    "nodes",
+    "ranks_per_node",
+    "collective",
+    "algorithm",
+    "buffer_bytes",
+    "median_us",
+)
+HOSTS: Final = ("system", "job", "hosts")
+MOST_RANKS: Final = 1 << 17
+MOST_BYTES: Final = 1 << 40
+MOST_FIELD: Final = 1 << 24  # characters of one cell: the hosts of the largest job
+csv.field_size_limit(MOST_FIELD)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Processes that ran together. ``shape``: nodes, or the sides of a grid of nodes; ``hosts``: names of the nodes in
+    the order of their ranks, empty where the tables do not say."""
+
+    system: str
+    name: str
+    shape: tuple[int, ...]
+    ranks_per_node: int
+    hosts: tuple[str, ...] = ()
+
+    @property
+    def nodes(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def ranks(self) -> int:
+        return self.nodes * self.ranks_per_node
+
+
+class Cell(NamedTuple):
+    """One timing. ``bytes``: the vector of a rank, of all blocks where there are blocks; ``seconds``: median."""
+
+    job: Job
+    collective: str
+    algorithm: str
+    bytes: int
+    seconds: float
+
+    @property
+    def key(self) -> str:
+        job = self.job
+        shape = "x".join(map(str, job.shape))
+        return "/".join(
+            [
+                job.system,
+                job.name,
+                shape,
+                str(job.ranks_per_node),
+                self.collective,
+                self.algorithm,
+                str(self.bytes),
+            ]
+        )
+
+
+def read_cells(times: Path, hosts: Path) -> list[Cell]:
+    """All rows of the table of times, in order. Raises :class:`hocket.UsageError` with file and line."""
+    named = _hosts(hosts)
+    jobs: dict[tuple[str, str, str, str], Job] = {}
+    cells = []
+    for where, row in _rows(times, TIMES):
+        system = row["system"]
+        key = (system, row["job"], row["nodes"], row["ranks_per_node"])
+        if key not in jobs:
+            shape = tuple(_whole(side, "nodes", where, MOST_RANKS) for side in row["nodes"].split("x"))
+            ranks = _whole(row["ranks_per_node"], "ranks_per_node", where, MOST_RANKS)
+            if math.prod(shape) * ranks > MOST_RANKS:
+                raise UsageError(f"more than {MOST_RANKS:,} ranks", where=where, remedy="correct the nodes")
+            job = Job(system, row["job"], shape, ranks)
+            jobs[key] = Job(system, row["job"], shape, ranks, _hosts_of(job, named))
+        size = _whole(row["buffer_bytes"], "buffer_bytes", where, MOST_BYTES)
+        cells.append(
+            Cell(jobs[key], row["collective"], row["algorithm"], size, _seconds(row["median_us"], where))
+        )
+    return cells
+
+
+def _hosts(path: Path) -> dict[tuple[str, str], list[str]]:
+    found: dict[tuple[str, str], list[str]] = {}
+    for where, row in _rows(path, HOSTS):
+        key = row["system"], row["job"]
+        if key in found:
+            raise UsageError(
+                f"job {key[1]} of {key[0]} stands here twice", where=where, remedy="keep one line"
+            )
+        found[key] = row["hosts"].split()
+    return found
+
+
+def _hosts_of(job: Job, named: dict[tuple[str, str], list[str]]) -> tuple[str, ...]:
+    """Hosts of the job's nodes: of the line of its allocation, else of the job; none where the number does not fit. A
+    line names the host of each rank, of as many ranks as the job has or of the most that it had."""
+    for name in (f"{job.name}:alloc_{job.ranks}.csv", job.name):
+        hosts = tuple(dict.fromkeys(named.get((job.system, name), ())))
+        if len(hosts) == job.nodes:
+            return hosts
+    return ()
+
+
+def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[Where, dict[str, str]]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        what = getattr(problem, "strerror", None) or "it is no text in UTF-8"
+        raise UsageError(f"cannot read {path}: {what}", remedy="check the path") from None
+    if "\0" in text:
+        raise UsageError("it has zero bytes", where=Where(str(path)), remedy="give a CSV file")
+    lines = csv.reader(text.splitlines())
+    try:
+        header = next(lines, [])
+        if missing := [name for name in columns if name not in header]:
+            raise UsageError(
+                f"no column {', '.join(missing)}",
+                where=Where(str(path), 1),
+                remedy=f"its columns are {', '.join(columns)}",
+            )
+        if len(set(header)) < len(header):
+            raise UsageError("two columns have one name", where=Where(str(path), 1), remedy="rename one")
+        for row in lines:
+            where = Where(str(path), lines.line_num)
+            if len(row) != len(header):
+                raise UsageError(
+                    f"{len(row)} cells in {len(header)} columns", where=where, remedy="complete the line"
+                )
+            yield where, dict(zip(header, row, strict=True))
+    except csv.Error as problem:
+        raise UsageError(
+            f"no CSV: {problem}", where=Where(str(path), lines.line_num), remedy="write it anew"
+        ) from None
+
+
+def _whole(text: str, what: str, where: Where, most: int) -> int:
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else 0
+    if not 1 <= number <= most:
+        raise UsageError(
+            f"{what} is {text[:40]!r}", where=where, remedy=f"write a whole number from 1 to {most}"
+        )
+    return number
+
+
+def _seconds(text: str, where: Where) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < 1e12:
+        raise UsageError(f"median_us is {text[:40]!r}", where=where, remedy="write microseconds, 0 or more")
+    return value * 1e-6

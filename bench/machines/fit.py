@@ -1,0 +1,190 @@
+"""Fits a machine's costs on a few cells, and freezes them.
+
+    python bench/machines/fit.py --times FILE.csv --hosts FILE.csv
+
+Writes bench/machines/costs.toml for the machines that are described. Each cost is sought in the vicinity of a guess:
+the logarithms of its ratios to the guess count a little, those of predicted over measured times much.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Final
+
+import named
+import numpy as np
+from cells import Cell, Job, read_cells
+
+from hocket.errors import HocketError, UsageError
+from machines import DESCRIBED, FROZEN, Machine
+from model import Costs, Fabric, Program, seconds
+
+MOST_CELLS: Final = 6
+GUESSES: Final = 0.02  # weight of a guess beside a cell
+ROUNDS: Final = 40
+Fabrics = Callable[[Machine, Job], Fabric]
+Start = tuple[str, str, str, int]  # nodes, collective, algorithm, bytes
+
+# Chosen so that each cost is what mainly decides some cell: rings and linear exchanges; doubling, because most else is
+# made of it; one reduction; one call that maps memory; one that writes directly through six interfaces.
+CELLS: Final[dict[str, tuple[Start, ...]]] = {
+    "fugaku": (
+        ("2x2x2", "allgather", "default-ring", 1 << 20),
+        ("2x2x2", "allgather", "default-ring", 8 << 20),
+        ("2x2x2", "alltoall", "default-linear", 128 << 10),
+        ("2x2x2", "reduce_scatter", "default-recursive-halving", 8 << 20),
+        ("2x2x2", "allreduce", "default-recursive_doubling", 512 << 20),
+        ("2x2x2", "allgather", "BINE-VEC_DOUBLING_CONT_PERMUTE-UTOFU-0-6", 128 << 10),
+    ),
+    "leonardo": (
+        ("32", "allgather", "ring_over", 64 << 10),
+        ("32", "allgather", "ring_over", 256 << 20),
+        ("32", "allgather", "recursive_doubling_over", 4 << 20),
+        ("32", "allgather", "recursive_doubling_over", 256 << 20),
+        ("128", "allreduce", "ring_ompi", 256 << 20),
+        ("64", "reduce_scatter", "recursive_halving_ompi", 64 << 20),
+    ),
+}
+
+
+def fitted(machine: Machine, cells: Sequence[Cell], fabric_of: Fabrics) -> Costs:
+    """Costs that predict these cells best, by damped Gauss–Newton steps on logarithms. No more than six cells."""
+    if len(cells) > MOST_CELLS:
+        raise UsageError(f"{len(cells)} cells to fit on", remedy=f"give {MOST_CELLS} at most")
+    programs = [_program(cell) for cell in cells]
+    guess = np.log([getattr(machine.guess, name) for name in machine.fitted])
+    measured = np.log([cell.seconds for cell in cells])
+
+    def costs_at(x: np.ndarray) -> Costs:
+        values = {name: float(math.exp(value)) for name, value in zip(machine.fitted, x, strict=True)}
+        return replace(machine.guess, **values)
+
+    def residuals(x: np.ndarray) -> np.ndarray:
+        costs = costs_at(x)
+        told = [
+            seconds(program, cell.bytes, fabric_of(machine, cell.job), costs, machine.habits)
+            for program, cell in zip(programs, cells, strict=True)
+        ]
+        return np.concatenate([np.log(told) - measured, GUESSES * (x - guess)])
+
+    limits = {"rate": machine.interface, "streamed": 1.0}
+    most = np.log([limits.get(name, math.inf) for name in machine.fitted])
+    x, damping = guess.copy(), 1e-3
+    now = residuals(x)
+    for _ in range(ROUNDS):
+        slopes = np.array([(residuals(x + step) - now) / 1e-4 for step in 1e-4 * np.eye(len(x))]).T
+        normal = slopes.T @ slopes
+        move = np.linalg.solve(normal + damping * np.eye(len(x)), -slopes.T @ now)
+        there = np.minimum(np.clip(x + np.clip(move, -1, 1), guess - 3, guess + 3), most)
+        then = residuals(there)
+        if then @ then < now @ now:
+            x, now, damping = there, then, damping / 3
+        else:
+            damping *= 4
+    return costs_at(x)
+
+
+def named_cells(cells: Sequence[Cell], wanted: Sequence[Start], system: str) -> list[Cell]:
+    """Cells of these names. Raises :class:`hocket.UsageError` where the table lacks one."""
+    found = []
+    for nodes, collective, algorithm, size in wanted:
+        like = [
+            cell
+            for cell in cells
+            if (
+                cell.job.system,
+                "x".join(map(str, cell.job.shape)),
+                cell.collective,
+                cell.algorithm,
+                cell.bytes,
+            )
+            == (system, nodes, collective, algorithm, size)
+            and cell.job.ranks_per_node == 1
+        ]
+        if not like:
+            raise UsageError(
+                f"no cell {collective} {algorithm} of {size} bytes on {nodes} nodes of {system}",
+                remedy="give the table that the costs were fitted on",
+            )
+        found.append(like[0])
+    return found
+
+
+def few_cells(cells: Sequence[Cell]) -> list[Cell]:
+    """At most six cells of a machine of which nothing is known, by a rule that looks at no times: of the job with most
+    cells of one rank a node (else of most), rings, doubling and linear exchanges at the smallest, a middle and the
+    largest size."""
+    usable = [cell for cell in cells if cell.seconds > 0 and _modelled(cell)]
+    if not usable:
+        return []
+    jobs = dict.fromkeys(cell.job for cell in usable)
+    job = max(jobs, key=lambda one: (one.ranks_per_node == 1, sum(cell.job == one for cell in usable)))
+    here = [cell for cell in usable if cell.job == job]
+    chosen: list[Cell] = []
+    for collectives, kinds, places in (
+        (("allgather", "alltoall"), ("ring", "linear", "pairwise", "recursive_doubling"), (0.0, 1.0)),
+        (("allgather", "alltoall"), ("recursive_doubling", "brucks", "bruck", "bcast"), (0.5,)),
+        (
+            ("reduce_scatter", "allreduce"),
+            ("recursive_halving", "rabenseifner", "ring", "recursive_doubling"),
+            (0.5, 1.0),
+        ),
+        (("bcast", "allreduce", "scatter"), ("binomial", "recursive_doubling", "ring", "linear"), (0.5,)),
+    ):
+        series = _series(here, collectives, kinds)
+        chosen += [series[round(place * (len(series) - 1))] for place in places if series]
+    return list(dict.fromkeys(chosen))[:MOST_CELLS] or here[:MOST_CELLS]
+
+
+def _series(cells: Sequence[Cell], collectives: Sequence[str], kinds: Sequence[str]) -> list[Cell]:
+    for collective in collectives:
+        for kind in kinds:
+            like = [c for c in cells if c.collective == collective and named.plain(c.algorithm)[1] == kind]
+            if like:
+                one = [cell for cell in like if cell.algorithm == like[0].algorithm]
+                return sorted(one, key=lambda cell: cell.bytes)
+    return []
+
+
+def _modelled(cell: Cell) -> bool:
+    return (
+        named.program(cell.collective, cell.algorithm, cell.job.shape, cell.job.ranks, cell.bytes) is not None
+    )
+
+
+def _program(cell: Cell) -> Program:
+    made = named.program(cell.collective, cell.algorithm, cell.job.shape, cell.job.ranks, cell.bytes)
+    assert made is not None
+    return made
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--times", type=Path, required=True)
+    parser.add_argument("--hosts", type=Path, required=True)
+    options = parser.parse_args()
+    try:
+        cells = read_cells(options.times, options.hosts)
+        lines = [
+            "# Costs of machines, fitted by bench/machines/fit.py on the cells that are named, then frozen.",
+            "",
+        ]
+        for name, machine in DESCRIBED.items():
+            few = named_cells(cells, CELLS[name], name)
+            costs = fitted(machine, few, lambda one, job: one.fabric(job))
+            lines += [f"[{name}]", *(f"{one.name} = {getattr(costs, one.name):.4g}" for one in fields(Costs))]
+            lines += ["cells = [", *(f'  "{cell.key}",' for cell in few), "]", ""]
+    except HocketError as problem:
+        print(problem, file=sys.stderr)
+        return 2
+    FROZEN.write_text("\n".join(lines[:-1]) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

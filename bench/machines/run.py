@@ -1,0 +1,224 @@
+"""Writes bench/results/public-machines.{csv,md}: every prediction beside its measurement, and Hocket's own schedules.
+
+    python bench/machines/run.py --times FILE.csv --hosts FILE.csv
+
+Run by `make bench NAME=public-machines ARGS="--times … --hosts …"`. Everything is computed, in a minute.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from cells import Cell, Job, read_cells
+from fit import CELLS
+from ours import schedule_seconds
+from predict import Prediction, Predictor, best_among_two, predictions
+
+from hocket.errors import HocketError
+from machines import machine_of
+from results_file import Row, begin, cells, grouped, provenance
+
+SOURCE: Final = (
+    "Times: PICO's results, condensed (HLC-Lab/pico, MIT licence, © 2025 Daniele De Sensi and Saverio Pasqualoni; "
+    "arXiv 2508.16809)"
+)
+LARGE: Final = 1 << 20  # bytes from which schedules of ours are compared
+BOUND: Final = 0.35
+
+
+def cell_row(one: Prediction) -> Row:
+    cell = one.cell
+    return {
+        "system": cell.job.system,
+        "job": cell.job.name,
+        "nodes": "x".join(map(str, cell.job.shape)) + " nodes",
+        "ranks_per_node": cell.job.ranks_per_node,
+        "collective": cell.collective,
+        "algorithm": cell.algorithm,
+        "bytes": cell.bytes,
+        "measured_us": round(cell.seconds * 1e6, 1),
+        "predicted_us": None if one.seconds is None else round(one.seconds * 1e6, 1),
+        "use": "fitted" if one.fitted else "not modelled" if one.seconds is None else "blind",
+        "reason": one.reason or None,
+    }
+
+
+def our_rows(found: Sequence[Prediction], predictor: Predictor) -> Iterator[Row]:
+    """Where there is a schedule: its predicted time, beside the best time that was measured there."""
+    best: dict[tuple[Job, str, int], Cell] = {}
+    for one in found:
+        cell = one.cell
+        key = cell.job, cell.collective, cell.bytes
+        if cell.seconds and cell.bytes >= LARGE and (key not in best or cell.seconds < best[key].seconds):
+            best[key] = cell
+    for (job, collective, size), cell in best.items():
+        machine = machine_of(job.system)
+        costs = predictor.costs[job.system][0]
+        made = schedule_seconds(job, collective, size, predictor.fabric(machine, job), costs, machine.habits)
+        if made is not None:
+            alike = Prediction(cell, made[1])
+            yield cell_row(alike) | {
+                "algorithm": f"hocket {made[0]}",
+                "use": "ours",
+                "reason": f"best: {cell.algorithm}",
+            }
+
+
+def ratios(rows: Sequence[Row]) -> list[float]:
+    return [row["measured_us"] / row["predicted_us"] for row in rows]
+
+
+def errors(rows: Sequence[Row]) -> list[float]:
+    return [abs(row["predicted_us"] - row["measured_us"]) / row["measured_us"] for row in rows]
+
+
+def figures(rows: Sequence[Row]) -> list[str]:
+    found = errors(rows)
+    within = sum(error <= BOUND for error in found) / len(found)
+    return [f"{len(found)}", f"{median(found):.1%}", f"{np.percentile(found, 90):.0%}", f"{within:.0%}"]
+
+
+def of_row(row: Row) -> Prediction:
+    shape = tuple(int(side) for side in row["nodes"].split()[0].split("x"))
+    job = Job(row["system"], row["job"], shape, row["ranks_per_node"])
+    cell = Cell(job, row["collective"], row["algorithm"], row["bytes"], row["measured_us"] * 1e-6)
+    guess = row["predicted_us"]
+    return Prediction(cell, None if guess is None else guess * 1e-6, fitted=row["use"] == "fitted")
+
+
+def right(rows: Sequence[Row]) -> str:
+    """In brackets: if equal predictions are not taken together."""
+    found = [of_row(row) for row in rows]
+    part, alone = best_among_two(found), best_among_two(found, 0)
+    return "–" if part is None or alone is None else f"{part:.0%} ({alone:.0%})"
+
+
+def summary(heading: Row, rows: list[Row]) -> Iterator[str]:
+    head = ["", "cells", "median error", "90th percentile", f"within {BOUND:.0%}"]
+    theirs = [row for row in rows if row["use"] != "ours"]
+    blind = [row for row in theirs if row["use"] == "blind"]
+    yield "# Timings published by others, predicted"
+    yield ""
+    yield f"{SOURCE}. {provenance(heading)}."
+    yield ""
+    yield "Error: |predicted − measured| / measured, of medians, of vectors of 32 KiB and more, of cells without"
+    yield "those that costs were fitted on. Targets: median ≤ 15 %, 90 % of cells within 35 %, the best measured"
+    yield "algorithm among the two best predicted in ≥ 80 % of cells with three algorithms or more, those predicted"
+    yield "equal within 1 % taken together (in brackets: not)."
+    yield ""
+    lines = [["all", *figures(blind), right(theirs)]]
+    for system, own in grouped(theirs, "system").items():
+        lines.append([system, *figures([row for row in own if row["use"] == "blind"]), right(own)])
+    yield from cells([*head, "best among two"], lines)
+    yield ""
+    yield "## By job"
+    yield ""
+    jobs = grouped(theirs, "system", "nodes", "ranks_per_node", "collective")
+    yield from cells(
+        [*head, "best among two"],
+        (
+            [f"{system}, {nodes}, {_each(ranks)}{collective}", *figures(part), right(own)]
+            for (system, nodes, ranks, collective), own in jobs.items()
+            if (part := [row for row in own if row["use"] == "blind"])
+        ),
+    )
+    yield ""
+    yield "## By size"
+    yield ""
+    sizes = sorted(grouped(blind, "bytes").items())
+    yield from cells(["bytes", *head[1:]], ([f"{size:,}", *figures(part)] for size, part in sizes))
+    yield ""
+    yield "## By algorithm"
+    yield ""
+    yield "Bias: median of measured / predicted; above 1, the model is too fast."
+    yield ""
+    by_algorithm = sorted(grouped(blind, "collective", "algorithm").items(), key=lambda item: item[0])
+    yield from cells(
+        ["algorithm", *head[1:], "bias"],
+        ([f"{c} {a}", *figures(part), f"{median(ratios(part)):.2f}"] for (c, a), part in by_algorithm),
+    )
+    yield ""
+    yield "## Not modelled"
+    yield ""
+    missing = grouped(
+        [row for row in theirs if row["use"] == "not modelled"], "collective", "algorithm", "reason"
+    )
+    total = sum(map(len, missing.values()))
+    yield f"{total} of {len(theirs)} cells."
+    yield ""
+    yield from cells(
+        ["algorithm", "cells", "reason"],
+        ([f"{c} {a}", len(own), why] for (c, a, why), own in missing.items()),
+    )
+    yield ""
+    yield "## What Hocket's schedules would take there"
+    yield ""
+    yield "By the same frozen costs, phase by phase, with the token that releases each; buffers are kept between calls."
+    yield "In brackets: the prediction times the 10th and 90th percentile of measured / predicted among the blind cells"
+    yield "of the same machine and collective. It wins or loses where the whole bracket lies on one side of the best"
+    yield "time that was measured."
+    yield ""
+    yield from cells(
+        ["job", "bytes", "Hocket's algorithm", "predicted µs", "best measured µs", "by", ""],
+        (_ours(row, blind) for row in sorted(rows, key=_place) if row["use"] == "ours"),
+    )
+
+
+def _place(row: Row) -> tuple[Any, ...]:
+    return row["system"], len(row["nodes"]), row["nodes"], row["collective"], row["job"], row["bytes"]
+
+
+def _each(ranks: int) -> str:
+    return "" if ranks == 1 else f"{ranks} ranks each, "
+
+
+def _ours(row: Row, blind: Sequence[Row]) -> list[Any]:
+    like = [one for one in blind if (one["system"], one["collective"]) == (row["system"], row["collective"])]
+    low, high = (row["predicted_us"] * float(q) for q in np.percentile(ratios(like), [10, 90]))
+    best = row["measured_us"]
+    verdict = "wins" if high < best else "loses" if low > best else "open"
+    return [
+        f"{row['system']}, {row['nodes']}, {row['collective']}",
+        f"{row['bytes']:,}",
+        row["algorithm"].removeprefix("hocket "),
+        f"{row['predicted_us']:,.0f} ({low:,.0f}–{high:,.0f})",
+        f"{best:,.0f}",
+        row["reason"].removeprefix("best: "),
+        verdict,
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--times", type=Path, required=True)
+    parser.add_argument("--hosts", type=Path, required=True)
+    options, results = begin(parser, "public-machines", summary)
+    results.heading["command"] = (
+        "python bench/machines/run.py --times public-machines.csv --hosts public-machines-hosts.csv"
+    )
+    results.heading |= {"source": SOURCE, "fitted_cells": sum(map(len, CELLS.values()))}
+    try:
+        predictor = Predictor()
+        table_of_times = read_cells(options.times, options.hosts)
+        predictor.learn(table_of_times)
+        found = predictions(table_of_times, predictor)
+    except HocketError as problem:
+        print(problem, file=sys.stderr)
+        return 2
+    results.add(*map(cell_row, found), *our_rows(found, predictor))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
