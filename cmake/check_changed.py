@@ -165,7 +165,7 @@ def main(paths: list[str]) -> int:
             sys.executable,
             "-m",
             "hocket",
-            "config",
+            "info",
             *library,
             "--mpi",
             str(ROOT / ".venv/bin/mpiexec"),

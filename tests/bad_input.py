@@ -27,16 +27,21 @@ import click
 import plan_file
 from bad_values import NETWORKS_TRIED, NUMBERS, PLAUSIBLE, QUANTITIES, SHORT_FORMS, TEXTS, VALID, Files
 from hocket.cli import cli, main
+from hocket.cli.sort import main as sort_main
+from hocket.cli.sort import sort
 from hocket.errors import MissingToolError
 from mutations import altered
 
 HANG: Final = 120  # seconds for one command line, on a machine that does much else
 LONGEST: Final = 2000  # characters of a message
+SORT: Final = "hocket-sort"  # a program of its own
 NOT_TRIED: Final = {"lab down": "would take down the labs of others"}
 
 
 def commands(command: click.Command = cli, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
-    """Every command that is no group, by the words that call it."""
+    """Every command that is no group, by the words that call it, and the program of sorting."""
+    if command is cli:
+        yield SORT, sort
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):
@@ -57,7 +62,8 @@ class Case:
 
     def __str__(self) -> str:
         files = "".join(f"\n    {name}: {data[:300]!r}" for name, data in self.spoilt.items())
-        return f"hocket {' '.join(shlex.quote(word[:300]) for word in self.arguments)}{files}"
+        begin = "" if self.command == SORT else "hocket "
+        return f"{begin}{' '.join(shlex.quote(word[:300]) for word in self.arguments)}{files}"
 
 
 def spoilt(files: Files, command: str, parameters: list[click.Parameter], choose: random.Random) -> Case:
@@ -182,7 +188,7 @@ def answer(arguments: list[str], folder: Path) -> Answer:
     with _streams(places):
         signal.setitimer(signal.ITIMER_REAL, HANG)
         try:
-            code = main(arguments)
+            code = sort_main(arguments[1:]) if arguments[0] == SORT else main(arguments)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             sys.stdout.flush()

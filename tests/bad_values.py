@@ -67,13 +67,13 @@ VALID: Final = {
     "verify": "{plan} --network star:4",
     "simulate": "{plan} --network star:4 --flow token --alpha 1us --token-cost 1us --overhead 1.06",
     "report": "{plan} {net} {table} -o {new}.html --title title",
-    "export": "{plan} --to goal -o {new}",
+    "export": "{plan} --to c -o {new} --function-name MPI_Name --flow token",
     "run": "-n 2 --network star:4 --plan {plan} --placement order --flow token {program}",
     "env": "--network star:4 --plan {plan} --program {program}",
     "record": "-o {new}.json mpiexec -n 2 {program}",
-    "sort": "{keys} {new}.npy -n 2 --memory 1MB",
+    "hocket-sort": "{keys} {new}.npy -n 2 --memory 1MB",
     "doctor": "--network star:4 -n 2 --mpi {launcher} --seconds 1",
-    "config": "--cflags",
+    "info": "tree",
     "lab run": "--network star:4 --rate 10Mbit --buffer 60KB --shuffle 1 {program}",
     "lab status": "",
     "lab up": "star:4 --rate 10Mbit --mtu 1500 --cc cubic",
@@ -82,7 +82,6 @@ VALID: Final = {
     "tune show": "",
     "tune clear": "--place 0123",
     "tune export": "--to openmpi -o {new}",
-    "algorithms": "tree",
     "help": "plan",
     "completion": "bash",
     **{
@@ -91,12 +90,8 @@ VALID: Final = {
     },
     "plan irregular": "--network star:3 --demand {traffic} --alpha 1us -o {new}.hkt --seed 3",
     **{
-        f"generate {name}": "--network {net} -o {new}.c --function-name MPI_Name --bytes 64KiB"
-        for name in _COLLECTIVES
-    },
-    **{
         f"bench {name}": "-n 2 --network star:4 --sizes 8:64 --time 0 --csv {new}.csv"
-        for name in (*_COLLECTIVES, "alltoallv")
+        for name in (*_COLLECTIVES, "irregular")
     },
 }  # fmt: skip
 

@@ -56,7 +56,7 @@ def _flags(mpi: Mpi) -> dict[str, str]:
 @functools.cache
 def _build(mpi: Mpi) -> None:
     """The runtime, which takes longer than a program may."""
-    mpi_programs.hocket("config", "--libs", "--mpi", mpi.mpiexec, env=_flags(mpi))
+    mpi_programs.hocket("info", "--libs", "--mpi", mpi.mpiexec, env=_flags(mpi))
 
 
 def with_hocket(

@@ -65,7 +65,7 @@ def mpiexec(mpi: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], t
 @functools.cache
 def _flags(mpi: str, *more: str) -> list[str]:
     """To compile and link with. Builds the runtime, so that ranks need not wait for it."""
-    return shlex.split(hocket("config", "--cflags", "--libs", *more, "--mpi", mpi))
+    return shlex.split(hocket("info", "--cflags", "--libs", *more, "--mpi", mpi))
 
 
 def python_env(mpi: Mpi, *more: str) -> dict[str, str]:
@@ -97,6 +97,6 @@ def hocket(*arguments: str, env: Mapping[str, str] | None = None) -> str:
 
 
 def compile_with_hocket(mpi: Mpi, source: Path, *more: str) -> Path:
-    """A C program, compiled and linked as `hocket config` says; ``--sort``: one that sorts."""
+    """A C program, compiled and linked as `hocket info` says; ``--sort``: one that sorts."""
     strict = ["-std=c11", "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror"]
     return compile_once([mpi.mpicc, *strict, str(source), *_flags(mpi.mpiexec, *more)], source.stem)

@@ -2,7 +2,7 @@
  * Usage: element_times OPERATION METHOD ELEMENTS REPETITIONS
  * OPERATION: sort (METHOD radix or sample; random 32-bit keys) or permute (METHOD packed or chained; elements of
  * 8 bytes). ELEMENTS: of each rank. Prints "SECONDS" per repetition from rank 0.
- * Compile with `hocket config --sort`. */
+ * Compile with `hocket info --sort`. */
 #include <hocket_elements.h>
 #include <hocket_sort.h>
 #include <mpi.h>

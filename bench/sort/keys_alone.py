@@ -117,7 +117,7 @@ def main() -> None:
     mpi = find_mpi(options.mpi)
     find_sort(mpi.mpicc)
     results.heading |= {"mpi": mpi.family.value, "rounds": options.rounds, "elements": options.elements}
-    ask = [sys.executable, "-m", "hocket", "config", "--sort", "--mpi", mpi.mpiexec]
+    ask = [sys.executable, "-m", "hocket", "info", "--sort", "--mpi", mpi.mpiexec]
     flags = subprocess.run(ask, capture_output=True, text=True, check=True).stdout.split()
     n = int(options.elements)
     with tempfile.TemporaryDirectory() as work:

@@ -1,6 +1,6 @@
 /* Every rank sends a few other ranks messages of different sizes, ten times by one schedule.
  *
- *     mpicc exchange.c $(hocket config --cflags --libs) -o exchange && mpiexec -n 6 ./exchange */
+ *     mpicc exchange.c $(hocket info --cflags --libs) -o exchange && mpiexec -n 6 ./exchange */
 #include <hocket.h>
 #include <stdio.h>
 #include <stdlib.h>

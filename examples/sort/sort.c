@@ -1,4 +1,4 @@
-/* Sorts numbers that all ranks draw. mpicc sort.c $(hocket config --sort) -o sort; mpiexec -n 4 ./sort */
+/* Sorts numbers that all ranks draw. mpicc sort.c $(hocket info --sort) -o sort; mpiexec -n 4 ./sort */
 #include <hocket_sort.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -111,7 +111,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
             f"*{kind}*: {', '.join(f'{k} {v}' for k, v in parameters.items())}."
             for kind, parameters in ROUTERS.items()
         ),
-        "*even*: each channel used once a phase; *packing*, *ring*, *pairwise*: `hocket algorithms`.",
+        "*even*: each channel used once a phase; *packing*, *ring*, *pairwise*: `hocket info`.",
         "Where messages contend, the difference is what queues cost: blocked packets in front of others, and",
         "arbitration that favours who enters last.",
     ]

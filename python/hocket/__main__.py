@@ -1,10 +1,11 @@
-"""Beginning of the command ``hocket`` and of ``python -m hocket``.
+"""Beginning of the commands ``hocket`` (``python -m hocket``) and ``hocket-sort``.
 
-Ctrl-C ends it quietly, also while parts are imported and when it is over.
+Ctrl-C ends them quietly, also while parts are imported and when they are over.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import sys
@@ -15,16 +16,25 @@ _INTERRUPTED: Final = 128 + signal.SIGINT
 
 
 def main() -> int:
-    """The command line with the arguments of this process; its exit code."""
+    """The command line ``hocket`` with the arguments of this process; its exit code."""
+    return _begin("hocket.cli")
+
+
+def sort() -> int:
+    """The command line ``hocket-sort`` with the arguments of this process; its exit code."""
+    return _begin("hocket.cli.sort")
+
+
+def _begin(module: str) -> int:
     heeded = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # jobs in the background ignore it
     if heeded:
         signal.signal(signal.SIGINT, _leave)
-    from hocket.cli import main as command_line
+    command_line = importlib.import_module(module).main
 
     try:
         if heeded:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        return command_line()
+        return int(command_line())
     except KeyboardInterrupt:
         return _INTERRUPTED
     finally:

@@ -74,7 +74,7 @@ def parse_link_rate(text: str) -> float:
     rate = parse_rate(text)
     if not MIN_RATE <= rate <= MAX_RATE:
         remedy = "give 8kbit/s to 80Tbit/s; a capital B means bytes"
-        raise UsageError(f"{text.strip()} is the rate of no link", remedy=remedy)
+        raise UsageError(f"{text.strip()} is not a possible link rate", remedy=remedy)
     return rate
 
 
@@ -100,7 +100,7 @@ def parse_bytes(text: str | int) -> int:
 def _whole_bytes(text: str | int, remedy: str) -> int:
     if isinstance(text, int) and not isinstance(text, bool):
         if text < 0:
-            raise UsageError(f"{text} bytes is less than nothing", remedy=remedy)
+            raise UsageError(f"{text} bytes is negative", remedy=remedy)
         return text
     text = str(text)
     if len(text) <= _LONGEST and text.isascii() and text.strip().isdecimal():

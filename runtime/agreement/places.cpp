@@ -70,7 +70,7 @@ Places agree_on_places(MPI_Comm comm) {
   if (!planned) return places;
   for (const RankInfo& vote : votes) places.nodes.push_back(static_cast<Node>(vote.node));
   if (const RankInfo* const host = torn(votes, &RankInfo::node, &RankInfo::machine))
-    places.obstacle = "several machines go by the name of host '" +
+    places.obstacle = "several machines are called host '" +
                       shown(PlanStore::instance().network().name(static_cast<Node>(host->node))) +
                       "'; write whole names into the network file, or use 'hocket run --placement FILE'";
   places.machines_differ = torn(votes, &RankInfo::processor, &RankInfo::node) == nullptr;

@@ -63,7 +63,7 @@ inline void need(const void* argument, const char* name) {
 
 inline void need_intracommunicator(MPI_Comm comm) {
   if (!plain_intracommunicator(comm))
-    throw ApiError{HOCKET_ERR_ARGUMENT, "the communicator is none, or one between two groups"};
+    throw ApiError{HOCKET_ERR_ARGUMENT, "the communicator is null or an intercommunicator"};
 }
 
 }  // namespace hocket::runtime

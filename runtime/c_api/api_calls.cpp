@@ -16,7 +16,7 @@ namespace {
 
 void check_intracommunicator(MPI_Comm comm) {
   if (!plain_intracommunicator(comm))
-    throw ApiError{HOCKET_ERR_ARGUMENT, "this is not an intracommunicator; Hocket leaves all others alone"};
+    throw ApiError{HOCKET_ERR_ARGUMENT, "this is not an intracommunicator; Hocket serves no others"};
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ int hocket_serve_by(MPI_Comm comm, const char* candidate) {
     const auto found =
         std::ranges::find(all_candidates, std::string_view(candidate == nullptr ? "" : candidate), &Candidate::name);
     if (found == all_candidates.end())
-      throw ApiError{HOCKET_ERR_ARGUMENT, "no candidate is called so; hocket_candidate_name() lists them"};
+      throw ApiError{HOCKET_ERR_ARGUMENT, "no candidate has this name; hocket_candidate_name() lists them"};
     Team::known(comm)->serve_by(*found);
   });
 }

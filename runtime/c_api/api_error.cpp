@@ -12,7 +12,7 @@ const char* meaning(int code) {
     case HOCKET_SUCCESS:
       return "no error";
     case HOCKET_ERR_ARGUMENT:
-      return "an argument makes no sense";
+      return "an argument is out of range";
     case HOCKET_ERR_SCHEDULE:
       return "no algorithm of this name serves this exchange";
     case HOCKET_ERR_NETWORK:

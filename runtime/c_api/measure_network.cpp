@@ -155,7 +155,7 @@ void check_work(MPI_Comm comm, const hocket_network_work* work, int repeat, cons
   int size = 0;
   check(PMPI_Comm_size(comm, &size));
   if (work->what < HOCKET_PING || work->what > HOCKET_SENDRECV)
-    throw ApiError{HOCKET_ERR_ARGUMENT, "there is nothing such to measure"};
+    throw ApiError{HOCKET_ERR_ARGUMENT, "no such measurement exists"};
   if (work->to < -1 || work->to >= size || work->from < -1 || work->from >= size)
     throw ApiError{HOCKET_ERR_ARGUMENT, "there is no such rank"};
   if (work->bytes < 0 || work->bytes > most_measured_bytes || repeat < 0 || work->count < 0 ||

@@ -130,7 +130,7 @@ void check_partners(const Partners& partners, std::uint32_t ranks) {
 
 void check_table(const PhaseTable& table) {
   if (table.phases > most_phases) throw InputError("a table has at most " + std::to_string(most_phases) + " phases");
-  if (table.window == 0) throw InputError("the table lets nobody send");
+  if (table.window == 0) throw InputError("the table has a window of 0");
   check_partners(table.targets, table.ranks);
   check_partners(table.sources, table.ranks);
   if (kept(table, table.targets) != kept(table, table.sources))

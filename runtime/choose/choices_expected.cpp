@@ -61,7 +61,7 @@ void Choices::doubt_rates(MPI_Comm comm, const Choice& choice) {
   if (measured <= 0 || (times < contradicted && times > 1 / contradicted)) return;
   faster_ = times;
   if (members_.rank == 0 && settings().log > 0)
-    say("hosts' links are described with " + rate_text(described) + " and measured with " + rate_text(measured) +
+    say("host links are stated with " + rate_text(described) + " and measured with " + rate_text(measured) +
         ", which counts");
   for (Choice& one : choices_)
     if (one.selection) open(comm, one);

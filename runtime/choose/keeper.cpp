@@ -60,9 +60,9 @@ void Keeper::end() noexcept {
   try {
     keep();
   } catch (const std::exception& problem) {
-    say_once(std::string("what was learned in this run is lost: ") + problem.what());
+    say_once(std::string("the timings of this run are lost: ") + problem.what());
   } catch (const MpiFailure&) {
-    say_once("what was learned in this run is lost: MPI is over");
+    say_once("the timings of this run are lost: MPI is over");
   }
 }
 

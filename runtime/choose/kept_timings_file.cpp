@@ -39,7 +39,7 @@ std::vector<KeptTimings> read(const std::string& path) {
     if (!file.is_open()) throw InputError("cannot be read");
     return parse_kept_timings(std::string(std::istreambuf_iterator<char>(file), {}));
   } catch (const InputError& problem) {
-    say_once(shown(path) + " (HOCKET_CHOICES): " + problem.what() + "; what is fastest is found out anew");
+    say_once(shown(path) + " (HOCKET_CHOICES): " + problem.what() + "; calls are measured again");
     return {};
   }
 }
@@ -169,7 +169,7 @@ void keep_timings(const std::string& place, std::span<const KeptTimings> learned
   forget_some(all, learned);
   if (!replace_file(path, kept_timings_text(all)))
     say_once("cannot write " + shown(path) + " (HOCKET_CHOICES): " + std::strerror(errno) +
-             "; what was learned in this run is lost");
+             "; the timings of this run are lost");
 }
 
 }  // namespace hocket::runtime

@@ -68,8 +68,8 @@ std::string words_of(const Variable& variable) {
 
 std::string replaced_name(const Variable& now, std::string_view value) {
   const bool is_word = !value.empty() && word_of(now, value);
-  return std::string(now.replaced) + " does not count any more; set " + std::string(now.name) +
-         (is_word ? "=" + std::string(value) : " to " + words_of(now)) + " instead";
+  const std::string to = now.words.empty() ? "" : is_word ? "=" + std::string(value) : " to " + words_of(now);
+  return std::string(now.replaced) + " does not count any more; set " + std::string(now.name) + to + " instead";
 }
 
 std::string wrong_name(std::string_view name, std::string_view value) {

@@ -18,7 +18,7 @@ Tags Tags::of(MPI_Comm comm) {
 
 void check_tags(const Planned& planned, MPI_Comm comm) {
   if (planned.program.sends.size() > Tags::of(comm).tokens())
-    throw InputError("this MPI has too few message tags for a plan of so many sends");
+    throw InputError("this MPI library has too few message tags for the plan");
 }
 
 }  // namespace hocket::runtime

@@ -12,7 +12,7 @@
  *     hocket_exchange(table, send_buffers, receive_buffers);    as often as wanted
  *     hocket_free(&table);
  *
- * C11 and C++. Flags for compiler and linker: hocket config --cflags --libs. How it works: hocket help exchange.
+ * C11 and C++. Flags for compiler and linker: hocket info --cflags --libs. How it works: hocket help exchange.
  * The scheme is that of the NICE package of Wang, Lin and Ranka.
  *
  * A call marked "collective" is made by all ranks of the communicator, in the same order as other
@@ -87,7 +87,7 @@ typedef struct hocket_info {
 
 /* Collective. `bytes[i]` bytes go to rank `targets[i]`, for i from 0 to sends - 1. No target may be given
  * twice; messages to the rank itself and messages of no bytes are allowed. `algorithm`: a name that
- * `hocket algorithms` lists for irregular exchanges, or NULL for the default; the same on all ranks, like `seed`.
+ * `hocket info` lists for irregular exchanges, or NULL for the default; the same on all ranks, like `seed`.
  *
  * The network is that of HOCKET_PLAN, as `hocket run` sets it; without it all ranks are hosts of one
  * switch, so that only the ports of the ranks matter. The table keeps a duplicate of `comm`. */

@@ -127,7 +127,7 @@ bool VectorExchanges::prepare(MPI_Comm comm) {
   by_rounds_ = only_ports_shared(planner_->part());
   if (!by_rounds_ && members_.rank == 0 && settings().log > 0)
     say("irregular exchanges between " + std::to_string(members_.size) + " ranks on " + std::to_string(members_.hosts) +
-        " hosts are planned whole: they share more than ports, and partners alone cannot tell with whom");
+        " hosts are planned together: they share links, which two partners alone do not know");
   return true;
 }
 

@@ -111,9 +111,9 @@ Placement place(const Network& network, const Settings& settings, const std::str
   }
   const std::optional<int> rank = launched_rank();
   if (!rank)
-    return {.problem =
-                "processes that the program spawns have no place by the launcher's order or a file; place ranks "
-                "by 'hocket run --placement names'"};
+    return {
+        .problem =
+            "spawned processes have no place in a file or in the launcher's order; use 'hocket run --placement names'"};
   return settings.placement == "order" ? by_order(network, *rank) : by_file(network, settings.placement, *rank);
 }
 

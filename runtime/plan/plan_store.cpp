@@ -161,9 +161,10 @@ Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint
     if (const FoundRing found = ring_form_of(part, demand); found.form)
       return by_program(found.form->program(rank, window), found.form->phases(), found.algorithm);
   if (part.ranks() > limits::most_ranks_planned_for_run)
-    throw InputError("a communicator of " + std::to_string(part.ranks()) +
-                     " ranks without a plan of its own is too large to plan inside the program; plan for its hosts, "
-                     "and for uplinks as wide as they are");
+    throw InputError(
+        "a communicator of " + std::to_string(part.ranks()) +
+        " ranks without a plan of its own is too large to plan inside the program; run 'hocket plan' for its "
+        "hosts, with the rates of the uplinks");
   ScheduleOptions options;
   options.for_algorithm.alpha = kind.collective->usual_alpha();
   options.window = window;

@@ -142,7 +142,7 @@ void end_recording() noexcept {
     if (in_world()) file().end();
   } catch (const MpiFailure&) {
   } catch (const std::exception& error) {
-    say_once("the recording has no end: " + std::string(error.what()));
+    say_once("the end of the recording could not be written: " + std::string(error.what()));
   }
 }
 

@@ -50,7 +50,7 @@ static int noted = MPI_KNOWN;
 static pthread_once_t mpi_once = PTHREAD_ONCE_INIT, runtime_once = PTHREAD_ONCE_INIT;
 
 static int missing(void) {
-  fputs("hocket: the program calls a function that its MPI library lacks\n", stderr);
+  fputs("hocket: the program calls a function that its MPI library does not have\n", stderr);
   abort();
 }
 
@@ -123,18 +123,18 @@ static int tool_hides_calls(void) {
 }
 
 static const char* why_no_runtime(void) {
-  if (is_disabled()) return "HOCKET_DISABLE=1 passes every call on to the MPI library";
+  if (is_disabled()) return "HOCKET_DISABLE=1 passes every call to the MPI library";
   const char* path = getenv("HOCKET_RUNTIME");
   const char* built_for = getenv("HOCKET_RUNTIME_MPI");
   if (path == NULL || built_for == NULL)
     return "HOCKET_RUNTIME and HOCKET_RUNTIME_MPI are not set; start the program with 'hocket run'";
   mpi_version_fn get_version = (mpi_version_fn)(uintptr_t)own_function(&mpi, HOCKET_LANDMARK);
   mpi_abi_fn get_abi = (mpi_abi_fn)(uintptr_t)own_function(&mpi, "PMPI_Abi_get_version");
-  if (get_version == NULL) return "this process has no MPI that Hocket knows";
+  if (get_version == NULL) return "this process uses no MPI library that Hocket supports";
   if (!is_mpi(built_for, get_version, get_abi))
     return "this process uses another MPI than the runtime was built for; start it with the matching --mpi and --abi";
   if (tool_hides_calls())
-    return "a tool behind it wraps calls and passes them on by other ways than PMPI_ names; preload the tool before it";
+    return "a tool loaded after Hocket does not call PMPI_ functions; preload the tool before Hocket";
   void* runtime = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (runtime == NULL) return dlerror();
   void* found[CALL_COUNT];

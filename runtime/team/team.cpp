@@ -99,7 +99,7 @@ void Team::meet(MPI_Comm comm) {
   met_ = true;
   if (!could_meet()) return;
   if (joins_worlds(comm)) {
-    problem_ = "ranks that were started apart are in one communicator: nobody knows whether all run with Hocket";
+    problem_ = "the communicator joins ranks of several MPI jobs, which may not all run with Hocket";
     return;
   }
   const Places places = agree_on_places(comm);
@@ -107,8 +107,8 @@ void Team::meet(MPI_Comm comm) {
   if (obstacle.empty() && places.nodes.empty()) obstacle = why_lost(PlanStore::instance().placement());
   if (obstacle.empty() && places.gpu)
     obstacle =
-        "a GPU runtime is loaded, and schedules serve no buffers in a GPU's memory; set HOCKET_HOST_BUFFERS=1 if the "
-        "program hands none to MPI";
+        "a GPU runtime is loaded, and Hocket cannot send from GPU memory; set HOCKET_HOST_BUFFERS=1 if all buffers are "
+        "in host memory";
   if (!obstacle.empty()) {
     problem_ = warn(comm, 0, obstacle + "; " + consequence);
     return;
@@ -199,8 +199,8 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
   if (own == MPI_COMM_NULL) return nullptr;
   if (rank_ == 0 && settings().log > 0)
     say(std::string(kind.collective->name) + " of " + std::to_string(size_) + " ranks on " + std::to_string(hosts_) +
-        " hosts" + (together != nullptr ? ", aggregated" : "") + ": " + std::to_string(planned.phases) + " phases by '" +
-        planned.algorithm + "'");
+        " hosts" + (together != nullptr ? ", aggregated" : "") + ": " + std::to_string(planned.phases) +
+        " phases by '" + planned.algorithm + "'");
   Settings own_settings = settings();
   if (candidate.free) own_settings.flow_control = Flow::free;
   if (candidate.large) own_settings.segment = large_segment;

@@ -65,7 +65,7 @@ class KnownSwitchLinks {
   std::map<std::uint32_t, std::uint64_t> by_link_;
 };
 
-const std::string remedy = "say how wide they are with --oversubscription or --uplink-rate";
+const std::string remedy = "state them with --oversubscription or --uplink-rate";
 
 std::vector<Knowledge> gathered(MPI_Comm comm, const std::vector<SwitchLink>& switch_links) {
   std::vector<std::uint64_t> own, best(switch_links.size());
@@ -112,7 +112,7 @@ std::string said_of(const SwitchLinkMeasurement& found, const std::vector<Switch
 SettledNetwork settle_network(MPI_Comm own, const Network& network, const Numbering& numbering,
                               bool machines_differ) try {
   const Network part = network.restricted_to(numbering.ranks_per_node);
-  if (network.tree() == nullptr) return {.problem = "uplinks of this network are of unknown width; " + remedy};
+  if (network.tree() == nullptr) return {.problem = "the rates of this network's uplinks are unknown; " + remedy};
   const std::vector<SwitchLink> all = switch_links(part);
   if (all.empty()) return {};
   std::vector<Knowledge> known = gathered(own, all);
@@ -122,8 +122,8 @@ SettledNetwork settle_network(MPI_Comm own, const Network& network, const Number
   if (!unknown.empty()) {
     if (!machines_differ)
       return {.problem =
-                  "the width of uplinks is only assumed, and hosts of the network that share a machine cannot "
-                  "measure it; " +
+                  "the rates of uplinks are only assumed, and cannot be measured where hosts of the network share a "
+                  "machine; " +
                   remedy};
     std::vector<SwitchLink> wanted;
     for (const std::size_t i : unknown) wanted.push_back(all[i]);
@@ -131,8 +131,7 @@ SettledNetwork settle_network(MPI_Comm own, const Network& network, const Number
         measure_switch_links(own, part, numbering, wanted, std::chrono::milliseconds(settings().switch_links_ms));
     if (std::ranges::any_of(found.switch_links,
                             [](const MeasuredSwitchLink& switch_link) { return switch_link.rate == 0; }))
-      return {.problem =
-                  "the width of uplinks is only assumed, and nothing came through when it was measured; " + remedy};
+      return {.problem = "the rates of uplinks are only assumed, and measuring them gave no answer; " + remedy};
     for (std::size_t i = 0; i < unknown.size(); ++i) known[unknown[i]] = Knowledge(found.switch_links[i]);
     int rank = 0;
     check(PMPI_Comm_rank(own, &rank));

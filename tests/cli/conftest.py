@@ -14,7 +14,11 @@ import pytest
 from click.testing import CliRunner
 
 from hocket.cli import cli
+from hocket.cli.sort import sort
 from mpi_programs import mpi  # noqa: F401
+
+SORT = "hocket-sort"  # in front of arguments: that program, not `hocket`
+BEGIN_SORT = "import sys; from hocket.__main__ import sort; sys.exit(sort())"
 
 
 @dataclass
@@ -34,7 +38,9 @@ Call = Callable[..., Answer]
 @pytest.fixture
 def hocket() -> Call:
     def call(*arguments: object) -> Answer:
-        result = CliRunner().invoke(cli, [str(a) for a in arguments], prog_name="hocket")
+        name, *rest = [str(a) for a in arguments] or [""]
+        command, words = (sort, rest) if name == SORT else (cli, list(map(str, arguments)))
+        result = CliRunner().invoke(command, words, prog_name=SORT if name == SORT else "hocket")
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return Answer(result.exit_code, result.stdout, result.stderr)
@@ -45,8 +51,11 @@ def hocket() -> Call:
 @pytest.fixture
 def program() -> Call:
     def call(*arguments: object, **options: Any) -> Answer:
+        begin = ["-m", "hocket"]
+        if arguments[:1] == (SORT,):
+            begin, arguments = ["-c", BEGIN_SORT], arguments[1:]
         done = subprocess.run(
-            [sys.executable, "-m", "hocket", *map(str, arguments)],
+            [sys.executable, *begin, *map(str, arguments)],
             capture_output=True, text=True, check=False, timeout=120, **options,
         )  # fmt: skip
         return Answer(done.returncode, done.stdout, done.stderr)

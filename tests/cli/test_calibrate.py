@@ -55,8 +55,8 @@ def test_shows_a_profile(hocket: Call, built_in: Path) -> None:
     [
         (["-n", "1"], "-n 1 is not accepted"),
         (["-n", "0"], "-n 0 is not accepted"),
-        (["--memory", "1KiB"], "cannot be measured on"),
-        (["--memory", "900GiB"], "cannot be measured on"),
+        (["--memory", "1KiB"], "are too few or too many to measure with"),
+        (["--memory", "900GiB"], "are too few or too many to measure with"),
         (["--evaluate", "wC1 o"], "at character 6"),
         (["--show", "--evaluate", "7C7"], "no figure for 7C7"),
         (["--show", "/no/such/file"], "cannot read the memory profile /no/such/file"),
@@ -150,7 +150,7 @@ def test_ranks_that_hang_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     launcher.chmod(0o755)
     monkeypatch.setattr(calibrate, "_PATIENCE", 1.0)
     heard: list[tuple[int, int, str]] = []
-    with pytest.raises(HocketError, match="have said nothing for 1 s"):
+    with pytest.raises(HocketError, match="have not reported for 1 s"):
         calibrate.calibrate(
             Mpi(MpiFamily.MPICH, str(launcher)), 2, 1 << 20, True, lambda *step: heard.append(step)
         )

@@ -55,7 +55,8 @@ def test_refusals(tmp_path: Path, hocket: Call, tools: Callable[..., None]) -> N
         return hocket("network", "discover", *words, "-o", tmp_path / "net.toml")
 
     refused(
-        discovered(), "nothing is asked, or two at once; say either --infiniband, --slurm or --lldp FILE..."
+        discovered(),
+        "one source is needed, and none or several are given; give --infiniband, --slurm or --lldp FILE...",
     )
     refused(discovered("--infiniband"), "ibnetdiscover is not installed; install infiniband-diags")
     tools(ibnetdiscover=f"exec /bin/cat {DISC}")

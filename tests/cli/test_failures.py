@@ -58,13 +58,12 @@ def test_bad_networks(program, tmp_path: Path, content: str | bytes, says: str) 
         ("plan", "all-to-all", "--network", "star:4", "--rank", "0", "-o", "x.hkt"),
         ("plan", "all-to-all", "--network", "star:100000"),
         ("simulate", "--network", "star:4", "--flow", "tokens"),
-        ("simulate", "--network", "star:4", "--picture", "x.gif"),
+        ("simulate", "--network", "star:4", "--plot", "heat=x.gif"),
+        ("simulate", "--network", "star:4", "--plot", "x.svg"),
+        ("simulate", "--network", "star:4", "--plot", "cold=x.svg"),
         ("simulate", "--network", "star:4", "--alpha", "soon"),
         ("simulate", "--network", "star:4", "--alpha", "1e300s"),
         ("plan", "all-gather", "--network", "star:4", "--alpha", "1e300s"),
-        ("generate", "all-to-all", "--network", "star:4", "-o", "a.c", "--function-name", "1"),
-        ("generate", "all-to-all", "--network", "star:1000", "-o", "a.c"),
-        ("generate", "all-to-all", "--network", "star:4", "-o", "a.c", "--algorithm", "linear"),
     ],
     ids=" ".join,
 )
@@ -80,7 +79,6 @@ def test_places_that_cannot_be_written(program, tmp_path: Path) -> None:
     for path in (tmp_path / "none" / "p.hkt", tmp_path):
         refused(program("plan", "all-to-all", "--network", "star:4", "-o", path), "cannot write")
         refused(program("plan", "all-to-all", "--network", "star:4", "--dump", path), "cannot write")
-        refused(program("generate", "all-to-all", "--network", "star:4", "-o", path), "cannot write")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -95,7 +93,7 @@ def test_full_standard_output() -> None:
         pytest.skip("no /dev/full here")
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "hocket", "algorithms"],
+            [sys.executable, "-m", "hocket", "info", "tree"],
             stdout=full, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     assert done.returncode == 2 and done.stderr.startswith("hocket: ") and "Traceback" not in done.stderr
@@ -159,7 +157,7 @@ def test_a_command_that_lacks_something_breaks_no_other(hocket, monkeypatch: pyt
     broken = {**cli.COMMANDS, "lab": cli.Entry("hocket.cli.no_such_module:lab", "the lab")}
     monkeypatch.setattr(cli, "COMMANDS", broken)
     refused(hocket("lab", "up", "x"), "no_such_module")
-    assert hocket("algorithms").code == 0
+    assert hocket("info", "tree").code == 0
     assert "the lab" in hocket("--help").out
 
 
@@ -174,8 +172,8 @@ def test_links_that_lead_to_themselves(hocket, tmp_path: Path, monkeypatch: pyte
     for arguments in (
         ("plan", "all-to-all", "--network", "star:4", "-o", "loop"),
         ("plan", "all-to-all", "--network", "star:4", "--dump", "loop"),
-        ("generate", "all-to-all", "--network", "star:4", "-o", "loop"),
-        ("simulate", "--network", "star:4", "--picture", "loop.svg/../loop"),
+        ("export", "plan.hkt", "--to", "c", "-o", "loop"),
+        ("simulate", "--network", "star:4", "--plot", "heat=loop/a.svg"),
         ("export", "plan.hkt", "--to", "goal", "-o", "loop"),
         ("report", "plan.hkt", "-o", "loop"),
         ("network", "balance", "torus:3x3", "-o", "loop"),
@@ -186,8 +184,8 @@ def test_links_that_lead_to_themselves(hocket, tmp_path: Path, monkeypatch: pyte
         ("env", "--network", "star:4", "--plan", "loop"),
         ("env", "--network", "star:4", "--placement", "loop"),
         ("record", "-o", "loop", "mpiexec", "-n", "1", "true"),
-        ("sort", "keys.npy", "loop"),
-        ("sort", "keys.npy", "out.npy", "--payload", "keys.npy", "loop"),
+        ("hocket-sort", "keys.npy", "loop"),
+        ("hocket-sort", "keys.npy", "out.npy", "--payload", "keys.npy", "loop"),
         ("bench", "all-to-all", "-n", "2", "--csv", "loop"),
         ("calibrate", "memory", "-o", "loop"),
         ("plan", "all-to-all", "--network", "star:4", "-o", "loop/plan.hkt"),

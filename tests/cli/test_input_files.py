@@ -19,7 +19,7 @@ READ_ONCE = {
     "demand": ("plan", "irregular", *STAR, "--demand", "FILE"),
     "contributions": ("plan", "all-gather", *STAR, "--contributions", "FILE"),
     "verify": ("verify", "FILE", *STAR),
-    "generate": ("generate", "all-to-all", "--network", "FILE", "-o", "x.c"),
+    "export": ("export", "FILE", "--to", "c", "-o", "x.c"),
     "run": ("run", "--network", "FILE", "-n", "2", "true"),
     "bench": ("bench", "all-to-all", "--network", "FILE", "-n", "2"),
     "lab": ("lab", "up", "FILE"),
@@ -30,8 +30,8 @@ READ_AGAIN = {
     "plan of env": ("env", *STAR, "--plan", "FILE"),
     "hostfile": ("run", *STAR, "-n", "2", "--hostfile", "FILE", "true"),
     "placement": ("run", *STAR, "-n", "2", "--placement", "FILE", "true"),
-    "keys": ("sort", "FILE", "out.npy"),
-    "payload": ("sort", "keys.npy", "out.npy", "--payload", "FILE", "p.npy"),
+    "keys": ("hocket-sort", "FILE", "out.npy"),
+    "payload": ("hocket-sort", "keys.npy", "out.npy", "--payload", "FILE", "p.npy"),
 }
 ALL = {**READ_ONCE, **READ_AGAIN}
 
@@ -81,7 +81,7 @@ def test_a_pipe_may_bring_what_is_read_once(hocket, plan: Path) -> None:
     "option", [("--placement", "order"), ("--flow", "free"), ("--algorithm", "RS_N")], ids=lambda o: o[0]
 )
 def test_options_about_schedules_need_a_network(hocket, option: tuple[str, str]) -> None:
-    for command in (("bench", "all-to-all", "-n", "2"), ("sort", "keys.npy", "out.npy")):
+    for command in (("bench", "all-to-all", "-n", "2"), ("hocket-sort", "keys.npy", "out.npy")):
         answer = hocket(*command, *option)
-        refused(answer, f"{option[0]} is about schedules, which need a network; add --network")
+        refused(answer, f"{option[0]} needs a network to schedule on; add --network")
     assert not Path("out.npy").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -14,15 +15,19 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "networks"
 
 @pytest.mark.parametrize("pattern", ["all-to-all", "all-gather"])
 @pytest.mark.parametrize("network", ["figure1.toml", "mixed-rates.toml", "fat-tree.xml", "two-clusters.xml"])
-def test_plan_and_generate(hocket, tmp_path: Path, network: str, pattern: str) -> None:
+def test_plan_and_c_source(hocket, tmp_path: Path, network: str, pattern: str) -> None:
     built = read_network(str(EXAMPLES / network))
-    run, in_turn = plan_for_run(built, pattern), plan_for_run(built, pattern, 1)
+    run = plan_for_run(built, pattern)
     dump = tmp_path / "rows.csv"
     arguments = (pattern, "--network", EXAMPLES / network, "--json")
-    planned = hocket("plan", *arguments, "--dump", dump).object()
-    written = hocket("generate", *arguments, "-o", tmp_path / "a.c").object()
-    for report, plan in ((planned, run), (written, in_turn)):  # generated code keeps to tokens
-        assert (report["algorithm"], report["phases"]) == (plan.header.algorithm, plan.header.phases)
+    file = tmp_path / "p.hkt"
+    planned = hocket("plan", *arguments, "--dump", dump, "-o", file).object()
+    assert (planned["algorithm"], planned["phases"]) == (run.header.algorithm, run.header.phases)
+    export = hocket("export", file, "--to", "c", "-o", tmp_path / "a.c", "--json")
+    assert export.code == 0, export.err
+    assert (export.object()["phases"], export.object()["messages"]) == (run.header.phases, len(run.schedule))
+    source = (tmp_path / "a.c").read_text()
+    assert re.search(rf"Algorithm +{run.header.algorithm}$", source, re.MULTILINE)
     rows = run.schedule.csv(0, run.schedule.phases)
     assert dump.read_bytes().partition(b"\n")[2] == rows
 

@@ -1,4 +1,4 @@
-"""network show, simulate, generate, algorithms, completion."""
+"""network show, simulate, export to C, completion."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from hocket.cli import COMMANDS
+from hocket.cli.simulate import PLOTS
+from refusals import refused
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "networks"
 # Tables and coordinates are read by way of the network that names them.
@@ -66,7 +70,7 @@ def test_simulate(hocket, plan: Path, tmp_path: Path) -> None:
 def test_simulate_plans_nothing_anew(hocket, plan: Path, options: list[str], named: str) -> None:
     answer = hocket("simulate", plan, "--network", "chain:3,2,2", *options)
     assert (answer.code, answer.out) == (2, "")
-    assert f"{named} would plan an exchange, but {plan} is planned already" in answer.err
+    assert f"{named} would plan an exchange, but {plan} is a plan" in answer.err
 
 
 @pytest.mark.parametrize("flow", ["token", "barrier", "free", "window:2"])
@@ -83,74 +87,100 @@ def test_simulate_from_a_root(hocket) -> None:
         }
         arrives = [channels[f"s{rank}->n{rank}"] for rank in range(3)]
         assert arrives == pytest.approx([0 if rank == root else 65536 for rank in range(3)])
-    refused = hocket(*options, "--root", 3)
-    assert refused.code == 2 and "--root 3: the network has ranks 0 to 2" in refused.err
-    refused = hocket("simulate", "--network", "star:4", "--root", 1)
-    assert refused.code == 2 and "--root does not belong to --pattern all-to-all" in refused.err
+    refused(hocket(*options, "--root", 3), "--root 3: the network has ranks 0 to 2")
+    refused(
+        hocket("simulate", "--network", "star:4", "--root", 1),
+        "--root does not belong to --pattern all-to-all",
+    )
 
 
 @pytest.mark.parametrize("ending", ["svg", "png"])
 def test_picture(hocket, tmp_path: Path, ending: str) -> None:
     picture = tmp_path / f"p.{ending}"
-    assert hocket("simulate", "--network", "chain:2,2", "--picture", picture).code == 0
+    assert hocket("simulate", "--network", "chain:2,2", "--plot", f"timeline={picture}").code == 0
     assert picture.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r")
     assert [p.name for p in tmp_path.iterdir()] == [picture.name]
 
 
-@pytest.mark.parametrize("option", ["--throughput", "--heat"])
-def test_other_pictures(hocket, tmp_path: Path, option: str) -> None:
+@pytest.mark.parametrize("kind", PLOTS)
+def test_every_kind_of_picture(hocket, tmp_path: Path, kind: str) -> None:
     picture = tmp_path / "p.png"
-    simulate = ("simulate", "--network", "torus:4x4", "--bytes", "4KiB", option)
-    answer = hocket(*simulate, picture)
+    simulate = ("simulate", "--network", "torus:4x4", "--bytes", "4KiB", "--plot")
+    answer = hocket(*simulate, f"{kind}={picture}")
     assert answer.code == 0 and f"wrote {picture}" in answer.out
     assert picture.read_bytes().startswith(b"\x89PNG")
-    refused = hocket(*simulate, tmp_path / "p.doc")
-    assert refused.code == 2 and f"{option} {tmp_path / 'p.doc'} has no known ending" in refused.err
+    refused(hocket(*simulate, f"{kind}={tmp_path / 'p.doc'}"), "p.doc has no known ending")
     assert [p.name for p in tmp_path.iterdir()] == ["p.png"]
 
 
-def test_generate(hocket, tmp_path: Path) -> None:
+def test_several_pictures_at_once(hocket, tmp_path: Path) -> None:
+    files = {kind: tmp_path / f"{kind}.svg" for kind in PLOTS}
+    options = [word for kind, file in files.items() for word in ("--plot", f"{kind}={file}")]
+    assert hocket("simulate", "--network", "star:3", *options).code == 0
+    assert len({file.read_bytes() for file in files.values()}) == len(PLOTS) == 3
+
+
+def test_c_source(hocket, plan: Path, tmp_path: Path) -> None:
     out = tmp_path / "a.c"
-    answer = hocket("generate", "all-to-all", "--network", "chain:3,2,2", "-o", out, "--json")
-    assert answer.object()["phases"] == 12
+    report = hocket("export", plan, "--to", "c", "-o", out, "--json").object()
+    assert report == {
+        "plan": str(plan), "format": "c", "messages": 42, "function": "MPI_Alltoall", "flow": "token", "phases": 12,
+        "files": [str(out)],
+    }  # fmt: skip
     assert "int MPI_Alltoall(" in out.read_text()
-    printed = hocket("generate", "all-to-all", "--network", "chain:3,2,2", "-o", "-").out
-    assert printed == out.read_text()
+    assert f"hocket export {plan} --to c --flow token --function-name MPI_Alltoall" in out.read_text()
+    assert hocket("export", plan, "--to", "c", "-o", "-").out == out.read_text()
 
 
 @pytest.mark.parametrize(
-    ("collective", "function", "options"),
+    ("collective", "function", "planning", "options"),
     [
-        ("all-reduce", "MPI_Allreduce", ("--bytes", "100000")),  # of seven ranks: no equal blocks
-        ("reduce-scatter", "MPI_Reduce_scatter_block", ()),
-        ("reduce", "MPI_Reduce", ("--root", "3")),
-        ("broadcast", "MPI_Bcast", ("--root", "3", "--flow", "barrier")),
-        ("gather", "MPI_Gather", ("--root", "3")),
-        ("scatter", "MPI_Scatter", ("--root", "3", "--flow", "window:2")),
+        ("all-gather", "MPI_Allgatherv", (), ()),
+        ("all-reduce", "MPI_Allreduce", ("--bytes", "100000"), ()),  # of seven ranks: no equal blocks
+        ("reduce-scatter", "MPI_Reduce_scatter_block", (), ()),
+        ("reduce", "MPI_Reduce", ("--root", "3"), ()),
+        ("broadcast", "MPI_Bcast", ("--root", "3"), ("--flow", "barrier")),
+        ("gather", "MPI_Gather", ("--root", "3"), ()),
+        ("scatter", "MPI_Scatter", ("--root", "3"), ("--flow", "window:2")),
+        ("scatter", "hocket_scatter", ("--root", "3"), ("--function-name", "hocket_scatter")),
     ],
 )
-def test_generate_others(hocket, tmp_path: Path, collective: str, function: str, options) -> None:
-    out = tmp_path / "a.c"
-    hocket("generate", collective, "--network", "chain:3,2,2", "-o", out, *options)
+def test_c_source_of_others(
+    hocket, tmp_path: Path, collective: str, function: str, planning, options
+) -> None:
+    plan, out = tmp_path / "p.hkt", tmp_path / "a.c"
+    assert hocket("plan", collective, "--network", "chain:3,2,2", "-o", plan, *planning).code == 0
+    answer = hocket("export", plan, "--to", "c", "-o", out, *options)
+    assert answer.code == 0 and "for 7 ranks" in answer.out, answer
     text = out.read_text()
     assert f"int {function}(" in text
-    assert "--root 3" not in options or "#define ROOT 3 " in text
+    assert "--root" not in planning or "#define ROOT 3 " in text
 
 
-def test_algorithms(hocket) -> None:
-    listed = hocket("algorithms", "--json").out
-    assert '"tree"' in listed and '"packing"' in listed
-    assert "Faraj and Yuan" in hocket("algorithms", "tree").out
-    unknown = hocket("algorithms", "packing"[:-1])
-    assert unknown.code == 2 and "did you mean 'packing'?" in unknown.err
+@pytest.mark.parametrize(
+    ("network", "planning", "options", "says"),
+    [
+        ("star:4", ("all-to-all",), ("--function-name", "1"), "'1' is not a name of a C function"),
+        ("star:4", ("all-to-all",), ("--flow", "tokens"), "'tokens' is not a known flow control"),
+        ("star:600", ("all-to-all",), (), "the network has 600 ranks; a routine is written for 2 to 512"),
+        ("star:4", ("all-gather", "--bytes", "0"), (), "contributions are equal and not empty"),
+        ("star:3", ("irregular", "--demand", "DEMAND"), (), "no routine is written of an irregular exchange"),
+    ],
+)
+def test_c_source_that_is_refused(
+    hocket, tmp_path: Path, network: str, planning: tuple[str, ...], options: tuple[str, ...], says: str
+) -> None:
+    plan, out, demand = tmp_path / "p.hkt", tmp_path / "a.c", tmp_path / "a.csv"
+    demand.write_text("0,1,2\n3,0,0\n0,4,0\n")
+    words = [str(demand) if word == "DEMAND" else word for word in planning]
+    assert hocket("plan", *words, "--network", network, "-o", plan).code == 0
+    refused(hocket("export", plan, "--to", "c", "-o", out, *options), says)
+    assert not out.exists()
 
 
-@pytest.mark.parametrize("columns", [80, 110, 200])
-def test_algorithms_fit_the_terminal(hocket, monkeypatch, columns: int) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    lines = hocket("algorithms").out.splitlines()
-    assert max(map(len, lines)) <= columns
-    assert sum(line.startswith("all-to-all") for line in lines) == 12
+def test_options_of_c_source_alone(hocket, plan: Path) -> None:
+    for option in (("--flow", "token"), ("--function-name", "f")):
+        refused(hocket("export", plan, "--to", "goal", "-o", "x", *option), f"{option[0]} is for --to c")
 
 
 def offered(words: str) -> list[str]:
@@ -176,8 +206,9 @@ def offered(words: str) -> list[str]:
         ("hocket run --mpi o", ["plain,openmpi", "file,o"]),
         ("hocket run --flow ", ["plain,token", "plain,barrier", "plain,window:2", "plain,free"]),
         ("hocket run --network star:4 -n 4 ./pro", ["file,./pro"]),
-        ("hocket sort k", ["file,k"]),
-        ("hocket algorithms pac", ["plain,packing"]),
+        ("hocket plan alltoall --alg", ["plain,--algorithm"]),
+        ("hocket simulate --plot h", ["plain,heat="]),
+        ("hocket info pac", ["plain,packing"]),
     ],
 )
 def test_shells_are_offered(words: str, some: list[str]) -> None:
@@ -211,15 +242,4 @@ def test_completion_completes(program) -> None:
 def test_version_and_help(program) -> None:
     assert program("--version").out.startswith("hocket ")
     text = program("--help").out
-    for command in (
-        "network",
-        "plan",
-        "verify",
-        "simulate",
-        "generate",
-        "run",
-        "record",
-        "lab",
-        "algorithms",
-    ):
-        assert f"\n  {command} " in text
+    assert all(f"\n  {command} " in text for command in COMMANDS)

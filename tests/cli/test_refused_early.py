@@ -86,7 +86,7 @@ def test_missing_hostfiles(hocket, launcher: str, tmp_path: Path) -> None:
     missing = tmp_path / "hosts"
     for start in (
         ("run", "-n", "2", "--network", "star:4", "--hostfile", missing, "true"),
-        ("sort", "--hostfile", missing, "a.npy", "b.npy"),
+        ("hocket-sort", "--hostfile", missing, "a.npy", "b.npy"),
         ("doctor", "--hostfile", missing),
     ):
         refused(
@@ -114,8 +114,7 @@ def test_reports_that_cannot_be_written(hocket, launcher: str, tmp_path: Path) -
     [
         ("plan", "all-to-all", "--network", "star:4", "-o"),
         ("plan", "all-to-all", "--network", "star:4", "--dump"),
-        ("generate", "all-to-all", "--network", "star:4", "-o"),
-        ("simulate", "--network", "star:4", "--picture"),
+        ("simulate", "--network", "star:4", "--plot"),
         ("network", "balance", "torus:4x4", "-o"),
     ],
     ids=" ".join,
@@ -127,9 +126,10 @@ def test_outputs_that_cannot_be_written(
         raise AssertionError("the work began")
 
     monkeypatch.setattr("hocket.network.read_network", read)
-    ending = {"--picture": "png", "-o": "toml" if command[0] == "network" else "c"}
+    begin = "heat=" if command[-1] == "--plot" else ""
+    ending = {"--plot": "png", "-o": "toml" if command[0] == "network" else "hkt"}
     refused(
-        hocket(*command, f"/proc/x.{ending.get(command[-1], 'csv')}"),
+        hocket(*command, f"{begin}/proc/x.{ending.get(command[-1], 'csv')}"),
         "cannot write /proc/x.",
         "choose another",
     )
@@ -163,7 +163,7 @@ def test_too_much_for_one_machine(
     monkeypatch.setattr("hocket.sorting.job.sorted_by", lambda *_, **__: pytest.fail("ranks were started"))
     keys = tmp_path / "keys.npy"
     numpy.save(keys, numpy.arange(9))
-    sort = hocket("sort", keys, tmp_path / "sorted.npy", "-n", "99999", "--mpi", launcher)
+    sort = hocket("hocket-sort", keys, tmp_path / "sorted.npy", "-n", "99999", "--mpi", launcher)
     refused(sort, "-n 99999: more than the", "that this machine can start")
     hosts = tmp_path / "hosts"
     hosts.write_text("a\n")

@@ -1,4 +1,4 @@
-"""hocket sort: files sorted with both MPIs, what is refused, and that nothing is left half written."""
+"""hocket-sort: files sorted with both MPIs, what is refused, and that nothing is left half written."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def sort(mpi: Mpi, program) -> Callable:
-    """``hocket sort`` with the MPI at hand; returns what it said."""
+    """``hocket-sort`` with the MPI at hand; returns what it said."""
     pytest.importorskip("mpi4py")
     find_sort(mpi.mpicc)
 
     def run(*arguments: object) -> str:
-        answer = program("sort", *arguments, "--mpi", mpi.mpiexec)
+        answer = program("hocket-sort", *arguments, "--mpi", mpi.mpiexec)
         assert (answer.code, answer.err) == (0, ""), answer.err
         return answer.out
 
@@ -132,7 +132,7 @@ def files() -> None:
     [
         ("no.npy out.npy", "no.npy: no such file; name a .npy file"),
         ("folder out.npy", "folder: is a directory"),
-        ("note.npy out.npy", "note.npy: is no .npy file; save an array with numpy.save"),
+        ("note.npy out.npy", "note.npy: is not a .npy file; save an array with numpy.save"),
         ("cut.npy out.npy", "cut.npy: holds 399 bytes of an array, its header says 400; is the file whole?"),
         ("damaged.npy out.npy", "damaged.npy: the header of the array is damaged"),
         ("number.npy out.npy", "number.npy: is a single number"),
@@ -159,7 +159,7 @@ def files() -> None:
 )
 def test_refused(hocket, files, arguments: str, says: str) -> None:
     before = names()
-    answer = hocket("sort", *arguments.split())
+    answer = hocket("hocket-sort", *arguments.split())
     assert answer.code == 2 and answer.err.count("\n") == 1, answer.err
     assert answer.err.startswith("hocket: ") and says in answer.err
     assert names() == before
@@ -167,7 +167,7 @@ def test_refused(hocket, files, arguments: str, says: str) -> None:
 
 def test_more_than_memory(mpi: Mpi, program, files) -> None:
     pytest.importorskip("mpi4py")
-    answer = program("sort", "keys.npy", "keys.npy", "-n", 2, "--mpi", mpi.mpiexec, "--memory", "300B")
+    answer = program("hocket-sort", "keys.npy", "keys.npy", "-n", 2, "--mpi", mpi.mpiexec, "--memory", "300B")
     assert answer.code == 2 and answer.err.count("\n") == 1, answer.err
     assert "hocket: sorting 400 B with 2 ranks needs about " in answer.err
     assert " per rank, " in answer.err and " together; " in answer.err and " may use 300 B; " in answer.err
@@ -177,7 +177,7 @@ def test_more_than_memory(mpi: Mpi, program, files) -> None:
 def test_a_full_disk(hocket, files, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = type("Usage", (), {"free": 100})
     monkeypatch.setattr("shutil.disk_usage", lambda path: usage)
-    answer = hocket("sort", "keys.npy", "out.npy")
+    answer = hocket("hocket-sort", "keys.npy", "out.npy")
     assert answer.code == 2 and "out.npy will have 400 B, its file system has room for 100 B" in answer.err
     assert "out.npy" not in " ".join(names())
 
@@ -203,7 +203,7 @@ def test_a_rank_that_dies(hocket, files, here, monkeypatch, script: str, says: s
     pytest.importorskip("mpi4py")
     monkeypatch.setattr("sys.executable", stand_in(here, script))
     before = names()
-    answer = hocket("sort", "keys.npy", "keys.npy", "-n", 2)
+    answer = hocket("hocket-sort", "keys.npy", "keys.npy", "-n", 2)
     assert answer.code == 2 and answer.err.count("\n") == 1 and says in answer.err, answer.err
     assert names() == before
     assert np.load("keys.npy").tobytes() == some_keys(100).tobytes()
@@ -213,9 +213,9 @@ def test_a_rank_that_dies(hocket, files, here, monkeypatch, script: str, says: s
 def test_an_interrupt_leaves_nothing(files, here: Path, number: signal.Signals, code: int) -> None:
     pytest.importorskip("mpi4py")
     rank = stand_in(here, "echo $$ >> started; exec sleep 1000")
-    call = f"import sys; from hocket.cli import main; sys.executable = {rank!r}; sys.exit(main(sys.argv[1:]))"
+    call = f"import sys; from hocket.cli.sort import main; sys.executable = {rank!r}; sys.exit(main(sys.argv[1:]))"
     before = names()
-    command = [sys.executable, "-c", call, "sort", "keys.npy", "out.npy", "-n", "1"]
+    command = [sys.executable, "-c", call, "keys.npy", "out.npy", "-n", "1"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         wait_for(lambda: Path("started").exists() and Path("started").read_text().endswith("\n"))
         assert [name for name in names() if name.startswith(".out.npy.")]

@@ -21,14 +21,14 @@ time.sleep(100)
 @pytest.mark.parametrize("module", ["click", "hocket_late"])
 def test_an_interrupt_while_importing(tmp_path: Path, module: str) -> None:
     (tmp_path / f"{module}.py").write_text(SLOW)
-    late = "from hocket import cli; cli.COMMANDS['algorithms'] = cli.Entry('hocket_late:x', '');"
+    late = "from hocket import cli; cli.COMMANDS['info'] = cli.Entry('hocket_late:x', '');"
     start = "from hocket.__main__ import main; sys.exit(main())"
     process = subprocess.Popen(
         [
             sys.executable,
             "-c",
             f"import sys; {late if module == 'hocket_late' else ''} {start}",
-            "algorithms",
+            "info",
         ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

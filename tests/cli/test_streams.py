@@ -28,7 +28,7 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("command", "code"),
     [
-        ("algorithms", 0),
+        ("info tree", 0),
         ("--help", 0),
         ("--version", 0),
         ("network show star:4", 0),
@@ -58,8 +58,7 @@ def test_closed_streams(tmp_path: Path, closed: str, command: str, code: int) ->
 @pytest.mark.parametrize(
     "command",
     [
-        "algorithms",
-        "algorithms tree",
+        "info tree",
         "--help",
         "network show star:4",
         "lab status",
@@ -77,7 +76,7 @@ def test_full_standard_output_is_named_with_a_remedy(tmp_path: Path, command: st
 
 
 def test_standard_output_that_is_for_reading(tmp_path: Path) -> None:
-    done = shell("hocket algorithms 1</dev/null", tmp_path)
+    done = shell("hocket info 1</dev/null", tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("hocket: standard output: ") and done.stderr.count("\n") == 1
 

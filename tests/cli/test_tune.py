@@ -108,14 +108,14 @@ def test_forgets(hocket: Call, kept: Path) -> None:
 def test_says_what_is_wrong(hocket: Call, kept: Path, tmp_path: Path) -> None:
     some(kept)
     for arguments, error in (
-        (["show", "--place", "zz"], "nothing is kept of a place 'zz'"),
-        (["clear", "--place", "zz"], "nothing is kept of a place 'zz'"),
-        (["clear"], "either --place or --all"),
-        (["clear", "--all", "--place", PLACE], "either --place or --all"),
+        (["show", "--place", "zz"], "no timings are kept for the place 'zz'"),
+        (["clear", "--place", "zz"], "no timings are kept for the place 'zz'"),
+        (["clear"], "nothing says which places to forget"),
+        (["clear", "--all", "--place", PLACE], "nothing says which places to forget"),
         (["export", "--to", "mpich"], "name its libmpi.so"),
         (["export", "--to", "openmpi", "--library", "libmpi.so"], "--library is for --to mpich"),
         (["export", "--to", "mpich", "--library", tmp_path / "none"], "cannot read the MPI library"),
-        (["export", "--to", "mpich", "--library", kept / f"{PLACE}.txt"], "brings no decisions"),
+        (["export", "--to", "mpich", "--library", kept / f"{PLACE}.txt"], "holds no decisions"),
         (["export", "--to", "openmpi", "-o", tmp_path / "none" / "file"], "none"),
     ):
         answer = hocket("tune", *arguments)
@@ -134,7 +134,7 @@ def test_rules_of_openmpi(hocket: Call, kept: Path, tmp_path: Path) -> None:
         "4", "4", "0 0 0 0", "4096 2 0 0", "5796 2 0 0", "8192 0 0 0",
         "5", "1", "0 0 0 0",
     ]  # fmt: skip
-    assert "rules: 2; " in answer.err and "fastest: 2; " in answer.err and "said: 1 (" in answer.err
+    assert "rules: 2; " in answer.err and "fastest: 2; " in answer.err and "express: 1 (" in answer.err
     path = tmp_path / "rules"
     assert hocket("tune", "export", "--to", "openmpi", "-o", path).out == ""
     assert path.read_text() == answer.out

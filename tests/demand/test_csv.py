@@ -33,7 +33,7 @@ def test_told_by_content(written, table) -> None:
         ("0,1\n2,0\n3,4\n", "a.csv:3: more lines than the 2 columns"),
         ("0,1,2\n1,0\n", "a.csv:2: 2 sizes, but 3 in the lines before"),
         ("0,1,2\n1,0,2\n", "a.csv:2: 2 lines of 3 sizes are not square"),
-        ("0,-5\n1,0\n", "a.csv:1: '-5' is less than nothing"),
+        ("0,-5\n1,0\n", "a.csv:1: '-5' is negative"),
         ("0,1\nnan,0\n", "a.csv:2: 'nan' is not a number of bytes"),
         ("0,1\n-inf,0\n", "a.csv:2: '-inf' is not a number of bytes"),
         ("0,1.5\n1,0\n", "a.csv:1: '1.5' is not a whole number of bytes"),

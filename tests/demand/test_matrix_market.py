@@ -55,7 +55,7 @@ def test_the_example(table) -> None:
         (COORDINATE + "2 2 1\n1 3 1\n", "a.mtx:3: '3' is not a row or column; count them from 1 to 2"),
         (COORDINATE + "2 2 1\n0 1 1\n", "a.mtx:3: '0' is not a row or column"),
         (COORDINATE + "2 2 1\n1 2\n", "a.mtx:3: '1 2' is not an entry"),
-        (COORDINATE + "2 2 1\n1 2 -1\n", "a.mtx:3: '-1' is less than nothing"),
+        (COORDINATE + "2 2 1\n1 2 -1\n", "a.mtx:3: '-1' is negative"),
         (COORDINATE + "2 2 1\n1 2 0.5\n", "a.mtx:3: '0.5' is not a whole number"),
         (COORDINATE + "2 2 1\n1 2 NaN\n", "a.mtx:3: 'NaN' is not a number of bytes"),
         (COORDINATE + "2 2 1\n1 2 ten\n", "a.mtx:3: 'ten' is not a number"),

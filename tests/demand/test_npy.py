@@ -44,7 +44,7 @@ def test_sizes_that_floats_do_not_hold(written, table) -> None:
         ([[1, 2, 3], [4, 5, 6]], "an array of 2 x 3 is not square"),
         (np.zeros((2, 2, 2)), "an array of 2 x 2 x 2 is not square"),
         (np.zeros((0, 0)), "not square"),
-        ([[0, -1], [0, 0]], "entry [0, 1] is -1, which is less than nothing"),
+        ([[0, -1], [0, 0]], "entry [0, 1] is -1, which is negative"),
         ([[0, 1], [1.5, 0]], "entry [1, 0] is 1.5, which is not a whole number of bytes"),
         ([[0, np.nan], [1, 0]], "entry [0, 1] is nan, which is not a number of bytes"),
         ([[0, np.inf], [1, 0]], "entry [0, 1] is inf, which is not a number of bytes"),

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
+from bad_input import SORT, commands
 from hocket import _core
 from hocket.cli import cli
 
@@ -29,6 +30,7 @@ NO_VARIABLES = {
     "HOCKET_SEGMNT",
     "HOCKET_READY_RUNTIMES",
 }
+EVERY = dict(commands())
 PLACEHOLDER = re.compile(r"[…\[\]|]|\.\.\.")
 
 
@@ -106,10 +108,23 @@ def test_commands_exist(path: Path) -> None:
     assert not wrong
 
 
+@pytest.mark.parametrize("name", EVERY)
+def test_examples_of_help_can_be_typed(name: str) -> None:
+    """The options of hocket-sort exist; it is a program of its own."""
+    command = EVERY[name]
+    for example in command.examples:
+        line = example[example.index("hocket") :].partition(")")[0]
+        if name == SORT:
+            options = {option for parameter in command.params for option in parameter.opts}
+            assert options >= {word for word in line.split() if word.startswith("-")}
+        else:
+            assert problem(line) == ""
+
+
 def test_wrong_commands_are_found() -> None:
     assert problem("hocket plam all-to-all") == "there is no command 'plam'"
-    assert problem("hocket algorithms --pattern irregular") == "'algorithms' has no option '--pattern'"
-    assert problem("hocket config --abi nativ") == "'nativ' is no choice of --abi"
+    assert problem("hocket info --pattern irregular") == "'info' has no option '--pattern'"
+    assert problem("hocket info --abi nativ") == "'nativ' is no choice of --abi"
     assert not problem("hocket plan all-to-all --network star:4 -o a.hkt")
     assert len(lines_of(ROOT / "docs" / "commands.md")) > 20
 

@@ -1,4 +1,4 @@
-"""``hocket config --pkg-config`` and ``--cmake``: what they print builds programs."""
+"""``hocket info --pkg-config`` and ``--cmake``: what they print builds programs."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def test_pkg_config_reads_the_flags(place: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("more", [[], ["--sort"]])
 def test_the_command_prints_the_same_flags_for_pkg_config(mpi: Mpi, more: list[str], tmp_path: Path) -> None:
-    (tmp_path / "hocket.pc").write_text(hocket("config", "--pkg-config", *more, "--mpi", mpi.mpiexec))
-    flags = shlex.split(hocket("config", "--cflags", "--libs", *more, "--mpi", mpi.mpiexec))
+    (tmp_path / "hocket.pc").write_text(hocket("info", "--pkg-config", *more, "--mpi", mpi.mpiexec))
+    flags = shlex.split(hocket("info", "--cflags", "--libs", *more, "--mpi", mpi.mpiexec))
     assert ("-lhocket_sort" in flags) == bool(more) and "-lhocket_runtime" in flags
     assert of_pkg_config(tmp_path, "--cflags", "--libs") == flags
     assert of_pkg_config(tmp_path, "--modversion") == [__version__]
@@ -81,7 +81,7 @@ def test_the_command_prints_the_same_flags_for_pkg_config(mpi: Mpi, more: list[s
 def test_cmake_builds_a_program_that_runs(
     mpi: Mpi, tmp_path: Path, source: Path, target: str, more: list[str], begins: str
 ) -> None:
-    (tmp_path / "HocketConfig.cmake").write_text(hocket("config", "--cmake", *more, "--mpi", mpi.mpiexec))
+    (tmp_path / "HocketConfig.cmake").write_text(hocket("info", "--cmake", *more, "--mpi", mpi.mpiexec))
     configured = configure(tmp_path, source=source, target=target)
     assert configured.returncode == 0, configured.stdout + configured.stderr
     run(["cmake", "--build", str(tmp_path / "build")])
@@ -126,7 +126,7 @@ def test_cmake_finds_the_versions_that_fit(wanted: str, fits: bool, tmp_path: Pa
 
 
 def test_the_command_prints_the_version_for_cmake() -> None:
-    assert hocket("config", "--cmake-version") == cmake_version_file(__version__)
+    assert hocket("info", "--cmake-version") == cmake_version_file(__version__)
 
 
 @pytest.mark.parametrize("place", ["/a;b", "/a]=]b"])
@@ -150,6 +150,6 @@ def test_paths_that_pkg_config_cannot_read_are_refused() -> None:
     ],
 )
 def test_one_kind_at_a_time(options: list[str]) -> None:
-    result = CliRunner().invoke(cli, ["config", *options], prog_name="hocket")
+    result = CliRunner().invoke(cli, ["info", *options], prog_name="hocket")
     assert result.exit_code == 2 and result.stdout == ""
     assert "exclude each other" in result.stderr

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hocket.cli import cli
+from hocket.cli.sort import sort
 from hocket.errors import NetworkError
 from hocket.network import (
     Link,
@@ -36,7 +37,7 @@ SwitchName=b Nodes=n[4-6]
 SwitchName=c Nodes=m[0-2]
 SwitchName=t Switches=a,b
 """
-NO_WIRE = "no wire leads from 'n0' to 'm"
+NO_LINK = "no path leads from 'n0' to 'm"
 modest = settings(derandomize=True, deadline=None, database=None, max_examples=60)
 
 
@@ -56,7 +57,8 @@ def hocket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
     monkeypatch.delenv("SLURM_JOB_NODELIST", raising=False)
 
     def call(*arguments: object) -> Answer:
-        result = CliRunner().invoke(cli, [str(a) for a in arguments], prog_name="hocket")
+        command, words = (sort, arguments[1:]) if arguments[0] == "hocket-sort" else (cli, arguments)
+        result = CliRunner().invoke(command, [str(a) for a in words], prog_name="hocket")
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
         return Answer(result.exit_code, result.stdout, result.stderr)
 
@@ -119,7 +121,7 @@ def test_the_component_of_a_job(two: str, hosts: list[str], first: str) -> None:
     [
         ([], "'n0' to 'm0'"),
         (["login"], "'n0' to 'm0'"),
-        (["m2", "n5"], "in several components: no wire leads from 'n5' to 'm2'"),
+        (["m2", "n5"], "in several components: no path leads from 'n5' to 'm2'"),
     ],
 )
 def test_no_wires_are_invented(two: str, hosts: list[str], says: str) -> None:
@@ -145,7 +147,7 @@ def test_an_component_without_hosts_is_a_mistake(tmp_path: Path, text: str) -> N
 
 def test_show(hocket: Call, two: str) -> None:
     answer = hocket("network", "show", two)
-    assert "component 1 of 2: 7 hosts, n0 to n6; no wire leads to the others" in answer.out
+    assert "component 1 of 2: 7 hosts, n0 to n6; no link leads to the others" in answer.out
     assert "component 2 of 2: 3 hosts, m0 to m2" in answer.out
     components = json_of(hocket("network", "show", two, "--json"))["components"]
     assert [len(component["hosts"]) for component in components] == [7, 3]
@@ -163,7 +165,7 @@ def test_plan(hocket: Call, two: str, pattern: str) -> None:
     answer = hocket("plan", pattern, "--network", two)
     assert answer.code == 0
     assert answer.out.count("verified: contention-free, complete") == 2
-    assert answer.out.count("no wire leads to the others") == 2
+    assert answer.out.count("no link leads to the others") == 2
     components = json_of(hocket("plan", pattern, "--network", two, "--json"))["components"]
     assert [component["ranks"] for component in components] == [7, 3]
     assert components[1]["host_names"] == ["m0", "m1", "m2"]
@@ -177,11 +179,10 @@ def test_plan(hocket: Call, two: str, pattern: str) -> None:
         "plan all-gather --dump dump.csv --network",
         "simulate --network",
         "network convert",
-        "generate all-to-all -o - --network",
     ],
 )
 def test_what_is_of_one_network_is_refused(hocket: Call, two: str, command: str) -> None:
-    refused(hocket(*command.split(), two), NO_WIRE, "--hosts")
+    refused(hocket(*command.split(), two), NO_LINK, "--hosts")
     assert not Path("plan.hkt").exists()
 
 
@@ -199,7 +200,7 @@ def test_run_is_refused_before_anything_starts(
 ) -> None:
     started = tmp_path / "started"
     program = [sys.executable, "-c", f"open({str(started)!r}, 'w')"]
-    refused(hocket("run", "--network", two, "-n", 2, *program), NO_WIRE, "--hosts")
+    refused(hocket("run", "--network", two, "-n", 2, *program), NO_LINK, "--hosts")
     monkeypatch.setenv("SLURM_JOB_NODELIST", "n0,m[1-2]")
     refused(hocket("run", "--network", two, "-n", 2, *program), "in several components")
     assert not started.exists()
@@ -232,9 +233,9 @@ def test_sort_takes_the_component_of_its_hostfile(hocket: Call, two: str, tmp_pa
     hosts = tmp_path / "hosts"
     hosts.write_text("m0\nm1\nm2\n")
     files = (tmp_path / "in.npy", tmp_path / "out.npy")
-    sort = ("sort", "-n", 4, "--network", two, "--placement", "order")
-    refused(hocket(*sort, *files), NO_WIRE)
-    refused(hocket(*sort, "--hostfile", hosts, *files), "4 ranks do not fit on the 3 places")
+    begin = ("hocket-sort", "-n", 4, "--network", two, "--placement", "order")
+    refused(hocket(*begin, *files), NO_LINK)
+    refused(hocket(*begin, "--hostfile", hosts, *files), "4 ranks do not fit on the 3 places")
 
 
 def test_hosts_that_nobody_has_wired_are_no_components(tmp_path: Path, hocket: Call) -> None:

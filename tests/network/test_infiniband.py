@@ -256,7 +256,7 @@ def test_other_outputs_are_named(tmp_path: Path) -> None:
     assert "a list of nodes without cables; run ibnetdiscover without -l" in refusal(tmp_path, listed)
     assert "lists no node: it is cut off" in refusal(tmp_path, "#\n# Topology file: generated on Tue\n#\n")
     (tmp_path / "fts.txt").write_text(FTS)
-    with pytest.raises(NetworkError, match="go by lids and ports, which the network does not tell"):
+    with pytest.raises(NetworkError, match="go by lids and ports, which the network file does not have"):
         read_known_network("star:4", Defaults(forwarding=str(tmp_path / "fts.txt")))
     with pytest.raises(NetworkError, match="the routes of a torus are its own"):
         read_known_network("torus:4x4", Defaults(forwarding=str(tmp_path / "fts.txt")))

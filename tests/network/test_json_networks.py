@@ -83,14 +83,14 @@ def test_what_holds_hosts(describe: Describe) -> None:
     (json.dumps(AWS).replace('"nn-3", "nn-5"', '"nn-3", "nn-4"'), "'nn-4' lies below 'nn-2' and below 'nn-3'"),
     (json.dumps(AWS).replace("i-1", "i-0"), "host 'i-0' is defined twice"),
     ('{"Instances": [], "a": {"NetworkNodes": 1}}', "lists no instance"),
-    ('{"Instances": 3, "NetworkNodes": 1}', "Instances is no list of objects"),
-    ('{"NetworkNodes": ' + "[" * 100_000, "is not JSON"),
-    ('{"NetworkNodes": ' + "9" * 5000 + "}", "is not JSON"),
+    ('{"Instances": 3, "NetworkNodes": 1}', "Instances is not a list of objects"),
+    ('{"NetworkNodes": ' + "[" * 100_000, "JSON is nested too deeply"),
+    ('{"NetworkNodes": ' + "9" * 5000 + "}", "JSON has a number of thousands of digits"),
     (json.dumps(JGF).replace('"node"', '"socket"'), "holds no vertex of type node"),
     (json.dumps(JGF).replace('"target": "13"', '"target": "99"'), "names the vertex '99', which is not listed"),
     (json.dumps(JGF).replace('"source": "2", "target": "13"', '"source": "2", "target": "11"'), "in '1' and in '2'"),
     (json.dumps(JGF).replace('"node3"', '"node2"'), "host 'node2' is defined twice"),
-    ('{"graph": {}}', "nodes is no list of objects"),
+    ('{"graph": {}}', "nodes is not a list of objects"),
     (json.dumps(JGF) + "\n" + json.dumps(JGF), "2: a second JSON document begins here"),
     (json.dumps(AWS) + '\n{"Inst', "2: is not JSON"),
 ])  # fmt: skip
@@ -143,7 +143,7 @@ def test_two_trees_of_labels_get_a_root(describe: Describe) -> None:
         ),
         (nodes(tiers("a", "")), "an empty one"),
         ('{"items": [{"kind": "Node"}]}', "an item has no metadata"),
-        ('{"items": [1]}', "items is no list of objects"),
+        ('{"items": [1]}', "items is not a list of objects"),
         (nodes(tiers("a", "s"))[:-30], "is not JSON"),
     ],
 )
@@ -179,8 +179,7 @@ def test_pages_of_an_answer(
         line = int(message.partition(":")[0])
         assert f'"{named}"' in text.split("\n")[line - 1]
         assert (
-            f"is not the whole: {named} tells of a further page; give all pages" in message
-            and option in message
+            f"is incomplete: {named} tells of a further page; give all pages" in message and option in message
         )
     together, joined = describe(json.dumps(whole)), describe(first + "\n" + second)
     assert [(node.name, node.ranks) for node in joined.nodes] == [

@@ -133,7 +133,7 @@ def test_switches_alone_or_hosts_and_one_switch_are_enough() -> None:
     assert links(merged(*files[:2])) == links(merged(*files))
     assert links(merged(*files[2:], files[0])) == links(merged(*files))
     message = refused(*files[2:])
-    assert "no cable is told that leads from 'n0' to 'n2': the files are of 2 separate networks" in message
+    assert "no cable leads from 'n0' to 'n2': the files are of 2 separate networks" in message
 
 
 def test_speeds_that_nobody_tells() -> None:

@@ -63,7 +63,7 @@ def test_rates_are_the_defaults(tmp_path_factory: pytest.TempPathFactory) -> Non
         ("BlockName=b0 Nodes=n1\nBlockName=b1 Nodes=n1", "2: host 'n1' is defined twice"),
         (
             "RingName=r0 Nodes=n[1-3]\nRingName=r1 Nodes=n[4-6]",
-            "1: RingName has 2 entries, between which no wire",
+            "1: RingName has 2 entries, which no path joins",
         ),
         ("RingName=r0", "1: the ring has no nodes"),
         ("RingName=r0 Nodes=n1,n1", "1: host 'n1' stands twice"),

@@ -98,7 +98,7 @@ def test_one_block_is_a_switch(describe: Describe) -> None:
     (NODES.replace("x: 4\n", "x: four\n"), "x is 'four', no whole number"),
     (NODES.replace("          z: 2\n        n", "        n"), "dims needs x, y and z"),
     (NODES.replace("        nodes: node[1-32]\n", ""), "a torus needs dims, and either nodes or regions"),
-    (NODES.replace("pod1", "pod1\n      - name: pod2"), "toruses has 2 entries, between which no wire leads"),
+    (NODES.replace("pod1", "pod1\n      - name: pod2"), "toruses has 2 entries, which no path joins"),
     (NODES.replace("dims:\n", "dimensions:\n", 1), "has no key 'dimensions'"),
     (REGIONS.replace("z: 1}\n            dims", "z: 0}\n            dims"), "lies where"),
     (REGIONS.replace("anchor: {x: 0, y: 0, z: 1}", "anchor: {x: 1, y: 0, z: 1}"), "which reaches beyond the torus"),

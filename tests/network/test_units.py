@@ -81,7 +81,7 @@ def test_no_size(text: str | int) -> None:
 
 @pytest.mark.parametrize("text", ["0Mbit", "7999 bit", "80.1Tbit", "1e300Gbit"])
 def test_the_rate_of_no_link(text: str) -> None:
-    with pytest.raises(UsageError, match=f"{text} is the rate of no link; give 8kbit/s to 80Tbit/s"):
+    with pytest.raises(UsageError, match=f"{text} is not a possible link rate; give 8kbit/s to 80Tbit/s"):
         parse_link_rate(text)
 
 

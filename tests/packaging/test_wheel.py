@@ -135,17 +135,17 @@ def test_what_programs_link_with_is_the_installation(
 ) -> None:
     """No run path into a cache, which goes."""
     abi = ["--abi", "standard"] if kind == "standard" else []
-    flags = shlex.split(run("config", "--libs", "--mpi", mpi.mpiexec, *abi).stdout)
+    flags = shlex.split(run("info", "--libs", "--mpi", mpi.mpiexec, *abi).stdout)
     home = native(installed, kind)
     assert flags == [f"-L{home}", "-lhocket_runtime", f"-Wl,-rpath,{home}"]
-    sorts = shlex.split(run("config", "--libs", "--sort", "--mpi", mpi.mpiexec, *abi).stdout)
+    sorts = shlex.split(run("info", "--libs", "--sort", "--mpi", mpi.mpiexec, *abi).stdout)
     assert sorts == [f"-L{home}", "-lhocket_sort", f"-Wl,-rpath,{home}", *flags]
 
 
 def test_a_program_sorts_at_once(mpi: Mpi, kind: str, run: Run, tmp_path: Path) -> None:
     """With a library that loads its runtime from where it lies itself."""
     abi = ["--abi", "standard"] if kind == "standard" else []
-    flags = run("config", "--sort", "--mpi", mpi.mpiexec, *abi)
+    flags = run("info", "--sort", "--mpi", mpi.mpiexec, *abi)
     assert "building" not in flags.stderr
     program = tmp_path / "sort_check"
     command = [mpi.mpicc, str(SORTS), *shlex.split(flags.stdout), "-o", str(program)]
@@ -182,7 +182,7 @@ def test_an_mpi_that_none_serves_needs_a_compiler(run: Run, tmp_path: Path) -> N
     launcher.write_text("#!/bin/sh\necho 'mpirun (Open MPI) 4.1.4'\n")
     launcher.chmod(0o755)
     (launcher.parent / "mpicc").symlink_to(launcher)
-    done = run("config", "--libs", "--mpi", str(launcher))
+    done = run("info", "--libs", "--mpi", str(launcher))
     assert done.returncode == 2 and "no C++ compiler" in done.stderr and "; install g++" in done.stderr
 
 

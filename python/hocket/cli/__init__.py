@@ -13,8 +13,9 @@ from typing import Any, Final
 
 import click
 
+from hocket.cli._shared.commands import Group
 from hocket.cli._shared.complete import with_completion
-from hocket.cli._shared.failure import Failure, NobodyReadsError, describe, failures, internal
+from hocket.cli._shared.failure import Failure, NobodyReadsError, Refusing, describe, failures, internal
 from hocket.cli._shared.streams import prepare_streams
 from hocket.errors import MissingToolError
 from hocket.system.signals import Terminated
@@ -22,37 +23,39 @@ from hocket.system.signals import Terminated
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A command: where it is, and what ``hocket --help`` says without importing it."""
+    """A command: where it is, what ``hocket --help`` says without importing it, and in which group."""
 
     target: str
     summary: str
+    group: str = "More"
+
+
+def _entry(group: str, name: str, summary: str) -> Entry:
+    return Entry(f"hocket.cli.{name}:{name}", summary, group)
 
 
 COMMANDS: Final[dict[str, Entry]] = {
-    "network": Entry("hocket.cli.network:network", "Show a network, or balance its routes."),
-    "plan": Entry("hocket.cli.plan:plan", "Plan an exchange; write and dump the schedule."),
-    "verify": Entry("hocket.cli.verify:verify", "Check a plan: complete, contention-free, in order."),
-    "simulate": Entry("hocket.cli.simulate:simulate", "Predict time and load of every link; draw it."),
-    "generate": Entry("hocket.cli.generate:generate", "Write a scheduled routine as C source."),
-    "report": Entry("hocket.cli.report:report", "Write a page about plans, networks, runs, measurements."),
-    "export": Entry("hocket.cli.export:export", "Write a plan for simulators and runtimes of GPUs."),
-    "run": Entry("hocket.cli.run:run", "Run an MPI program with scheduled collectives."),
-    "env": Entry("hocket.cli.env:env", "Print the variables with which any launcher schedules."),
-    "bench": Entry("hocket.cli.bench:bench", "Measure native and scheduled collectives side by side."),
-    "record": Entry("hocket.cli.record:record", "Record what the collectives of an MPI program send."),
-    "sort": Entry("hocket.cli.sort:sort", "Sort a file of keys with MPI."),
-    "doctor": Entry("hocket.cli.doctor:doctor", "Examine this installation; say what to do."),
-    "config": Entry("hocket.cli.config:config", "Print the flags that compile programs with hocket.h."),
-    "lab": Entry("hocket.cli.lab:lab", "Emulate a switched cluster on this machine (Linux, root)."),
-    "calibrate": Entry("hocket.cli.calibrate:calibrate", "Measure what memory and messages cost here."),
-    "tune": Entry("hocket.cli.tune:tune", "Show, forget or export what runs have learned."),
-    "algorithms": Entry("hocket.cli.algorithms:algorithms", "List the algorithms."),
-    "help": Entry("hocket.cli.help:help_command", "Show a page of the documentation; list the topics."),
-    "completion": Entry("hocket.cli.completion:completion", "Print a shell's completion script."),
+    "run": _entry("Run", "run", "Run an MPI program with scheduled collectives."),
+    "env": _entry("Run", "env", "Print the environment settings that enable Hocket under any launcher."),
+    "bench": _entry("Run", "bench", "Measure native and scheduled collectives side by side."),
+    "tune": _entry("Run", "tune", "Show, forget or export what runs have learned."),
+    "doctor": _entry("Run", "doctor", "Check this installation and say how to fix it."),
+    "network": _entry("Plan", "network", "Show, convert, discover or balance a network."),
+    "plan": _entry("Plan", "plan", "Compute and verify the schedule of a collective."),
+    "verify": _entry("Plan", "verify", "Check a plan file against a network."),
+    "simulate": _entry("Plan", "simulate", "Predict the time of a plan and the load of each link."),
+    "export": _entry("Plan", "export", "Write a plan as C source or for another engine."),
+    "record": _entry("Plan", "record", "Record the messages of an MPI program's collectives."),
+    "report": _entry("More", "report", "Write an HTML page about plans, networks and measurements."),
+    "lab": _entry("More", "lab", "Emulate a switched cluster on this machine (Linux, root)."),
+    "calibrate": _entry("More", "calibrate", "Measure the costs of memory and of messages."),
+    "info": _entry("More", "info", "Show versions, settings and algorithms; print compiler flags."),
+    "help": Entry("hocket.cli.help:help_command", "Show a page of the documentation, or list the pages."),
+    "completion": _entry("More", "completion", "Print a shell's completion script."),
 }
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Refusing, Group):
     """Finds its commands in the table above."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -74,8 +77,13 @@ class LazyGroup(click.Group):
         return with_completion(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
+        width = max(map(len, COMMANDS))
+        for group in dict.fromkeys(entry.group for entry in COMMANDS.values()):
+            rows = [
+                (name.ljust(width), entry.summary) for name, entry in COMMANDS.items() if entry.group == group
+            ]
+            with formatter.section(group):
+                formatter.write_dl(rows)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         from click.shell_completion import CompletionItem
@@ -86,16 +94,6 @@ class LazyGroup(click.Group):
             if name.startswith(incomplete)
         ] + click.Command.shell_complete(self, ctx, incomplete)
 
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        with failures():
-            return super().make_context(info_name, args, parent, **extra)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        with failures():
-            return super().invoke(ctx)
-
 
 def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
@@ -105,20 +103,31 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         ctx.exit()
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    examples=(
+        "hocket plan all-to-all --network tree:4x8",
+        "hocket run --network cluster.toml -n 32 -- ./program",
+    ),
+)
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version,
     help="Print the version and exit.",
 )  # fmt: skip
 def cli() -> None:
-    """Plan who talks to whom, and when, so that messages never fight over a wire."""
+    """Compute, verify and run contention-free schedules for MPI collectives.
+
+    A network and a collective give a schedule in which no two messages share a link at a time. Programs use it
+    unmodified.
+    """
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line; returns the exit code: 0 done, 1 a check said no, 2 bad input or usage."""
+def main(arguments: Sequence[str] | None = None, command: click.Command = cli, name: str = "hocket") -> int:
+    """Runs a command line; returns the exit code: 0 done, 1 a check said no, 2 bad input or usage."""
     prepare_streams()
     try:
-        code = _answer(arguments)
+        code = _answer(arguments, command, name)
         sys.stdout.flush()
         return code
     except click.ClickException as error:
@@ -142,9 +151,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _answer(arguments: Sequence[str] | None) -> int:
+def _answer(arguments: Sequence[str] | None, command: click.Command, name: str) -> int:
     try:
-        result = cli.main(arguments, prog_name="hocket", standalone_mode=False)
+        result = command.main(arguments, prog_name=name, standalone_mode=False)
     except Terminated:
         raise
     except SystemExit as end:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hocket.cli._shared.commands import CollectiveName, Command
 from hocket.cli._shared.options import defaults_options, json_option, load_network, loud
 from hocket.cli._shared.work import as_columns, check_writable, with_spinner, write_atomically
 from hocket.demand.collectives import ALL_TO_ALL
@@ -20,11 +21,17 @@ if TYPE_CHECKING:
 MOST_CHANNELS = 10  # of a graph; --json has all that change
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "hocket network balance torus:8x8/up -o even.toml",
+        "hocket network balance cluster.toml --json",
+    ),
+)
 @click.argument("source", metavar="NETWORK")
 @click.option(
-    "--demand", type=click.Choice([ALL_TO_ALL]), default=ALL_TO_ALL, show_default=True,
-    help="The exchange whose loads are evened.",
+    "--demand", type=CollectiveName([ALL_TO_ALL]), default=ALL_TO_ALL, show_default=True,
+    help="Exchange whose load is balanced.",
 )  # fmt: skip
 @click.option(
     "-o", "--output", metavar="FILE.toml", help="Write the network with these routes, as Hocket's TOML."
@@ -40,8 +47,8 @@ def balance(
 ) -> None:
     """Propose routes that load the links more evenly.
 
-    A torus gets other ties (which way messages go that are half-way round), a graph other next hops among
-    the shortest ones. Nothing changes but what -o writes.
+    A torus gets other ties: the direction of messages that go half-way round. A graph gets other next hops among the
+    shortest ones. The routers are not changed.
     """
     from hocket import _core
     from hocket.network.writer import network_files

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from hocket.cli._shared.commands import Collectives, Command
 from hocket.cli._shared.launching import (
     check_places,
     check_ranks_here,
@@ -17,11 +18,12 @@ from hocket.cli._shared.launching import (
     scheduling_options,
 )
 from hocket.cli._shared.options import json_option
+from hocket.cli._shared.plots import plot_option
 from hocket.cli._shared.usage import Number, Whole, options
 from hocket.cli._shared.work import check_writable, write_atomically
-from hocket.demand.collectives import COLLECTIVES
+from hocket.demand.collectives import COLLECTIVES, IRREGULAR
 from hocket.errors import UsageError
-from hocket.measure.bench.request import ALLTOALLV, EQUAL_CALLS
+from hocket.measure.bench.request import EQUAL_CALLS
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -33,58 +35,76 @@ if TYPE_CHECKING:
 DEFAULT_SIZES: Final = "8:1M"
 
 
-@click.group()
+@click.group(
+    cls=Collectives,
+    examples=(
+        "hocket bench all-to-all -n 8 --network cluster.toml --sizes 8:1M",
+        "srun hocket bench MPI_Alltoallv --density 0.5 --csv times.csv",
+    ),
+)
 def bench() -> None:
-    """Measure collectives as the MPI library does them, and as schedules do, in one job.
+    """Measure native and scheduled collectives side by side, in one job.
 
-    Started as a rank (by 'hocket run', 'hocket lab run', srun, mpiexec) it measures in that job;
-    otherwise it starts -n ranks.
+    Started as a rank (by 'hocket run', 'hocket lab run', srun or mpiexec), it measures in that job. Otherwise it starts
+    -n ranks. A collective may be called by its MPI name.
     """
 
 
 _options = options(
     click.option("--sizes", default=DEFAULT_SIZES, show_default=True, metavar="SIZES",
-                 help="Bytes of a message: 8:1M doubles, 8:1M:4 takes four times as much, or a list."),
+                 help="Message sizes: a list, or a range such as 8:1M (each twice the last) or 8:1M:4 (four times)."),
     click.option("-n", "ranks", type=Whole(min=1), help="Number of ranks to start."),
     click.option("--time", "seconds", type=Number(min=0, max=3600), default=1.0, show_default=True,
-                 metavar="SECONDS", help="For each size, of both together."),
+                 metavar="SECONDS", help="Time limit for each size, native and scheduled together."),
     json_option,
-    click.option("--csv", "csv_file", metavar="FILE", help="Write a line for each size."),
-    click.option("--plot", metavar="FILE", help="Draw it, as .svg, .png or .pdf."),
+    click.option("--csv", "csv_file", metavar="FILE", help="Write the table as CSV, a line for each size."),
+    plot_option({"times": "time by size, and the ratio of native to scheduled"}),
     mpi_option,
     hostfile_option,
     click.option("--network", "source", metavar="NETWORK",
-                 help="Schedule on this network; in a job: its bound."),
+                 help="Network to schedule on. In a job: network whose bound is shown."),
     scheduling_options,
-    click.option("-v", "--verbose", is_flag=True, help="Show what the ranks say."),
+    click.option("-v", "--verbose", is_flag=True, help="Show the output of the ranks."),
 )  # fmt: skip
 
 
 _candidates_option = click.option(
-    "--candidates", is_flag=True, help="Measure all that calls are chosen from, and say which is chosen."
+    "--candidates", is_flag=True, help="Measure every candidate, and say which one a run would select."
 )
 
 
 def _command(name: str, call: str) -> click.Command:
     asks = COLLECTIVES[name].asks.replace("SIZE", "each size")
-    return click.command(name, help=f"{call}: {asks[0].lower()}{asks[1:]}")(
-        _candidates_option(_options(lambda **options: _bench(name, **options)))
-    )
+    return click.command(
+        name,
+        cls=Command,
+        help=f"Measure {call}: {asks[0].lower()}{asks[1:]}",
+        examples=(
+            f"hocket bench {name} -n 8 --network cluster.toml",
+            f"srun hocket bench {name} --sizes 1K:1M --csv times.csv",
+        ),
+    )(_candidates_option(_options(lambda **options: _bench(name, **options))))
 
 
 for _name, _call in EQUAL_CALLS.items():
     bench.add_command(_command(_name, _call))
 
 
-@bench.command()
+@bench.command(
+    IRREGULAR,
+    examples=(
+        "hocket bench irregular -n 8 --network cluster.toml --density 0.3",
+        "srun hocket bench irregular --sizes 1K:1M --csv times.csv",
+    ),
+)
 @_options
 @click.option("--density", type=Number(min=0, max=1), default=1.0, show_default=True, metavar="SHARE",
-              help="Of the pairs of ranks that have a message.")  # fmt: skip
+              help="Share of the pairs of ranks that exchange a message.")  # fmt: skip
 @click.option("--seed", type=Whole(0, 2**63 - 1), default=1, show_default=True, metavar="SEED",
-              help="Of which pairs, and how much.")  # fmt: skip
-def alltoallv(**options: Any) -> None:
-    """MPI_Alltoallv: messages of 0.5 to 1.5 times each size, drawn by the seed."""
-    _bench(ALLTOALLV, **options)
+              help="Random seed for the pairs and their sizes.")  # fmt: skip
+def irregular(**options: Any) -> None:
+    """Measure MPI_Alltoallv with random messages of 0.5 to 1.5 times each size."""
+    _bench(IRREGULAR, **options)
 
 
 def _bench(
@@ -95,7 +115,7 @@ def _bench(
     seconds: float,
     as_json: bool,
     csv_file: str | None,
-    plot: str | None,
+    plots: tuple[tuple[str, str], ...],
     mpi_name: str | None,
     hostfile: str | None,
     source: str | None,
@@ -113,32 +133,38 @@ def _bench(
 
     what = {"pattern": pattern, "sizes": parse_sizes(sizes), "seconds": seconds, "density": density}
     what |= {"seed": seed, "network": source, "candidates": candidates}
-    if candidates and plot is not None:
-        raise UsageError("--candidates and --plot do not go together", remedy="write a table by --csv")
-    if plot is not None:
-        from hocket.pictures.style import check
-
-        check(plot)
-    for path in (csv_file, plot):
+    if candidates and plots:
+        raise UsageError("--candidates and --plot exclude each other", remedy="write a table by --csv")
+    for path in (csv_file, *(file for _, file in plots)):
         check_writable(path)
     need_mpi4py()
     os.environ["HOCKET_CHOOSE"] = "off"  # both sides are measured: nothing is left to find out
     if in_a_job():
-        _measure_here(what, ranks, _Output(as_json, csv_file, plot))
+        _measure_here(what, ranks, _Output(as_json, csv_file, [file for _, file in plots]))
         return
     if ranks is None:
-        raise UsageError("-n is missing", remedy="say how many ranks, or start it as the program of a job")
+        raise UsageError(
+            "-n is missing", remedy="give the number of ranks, or start it as the program of a job"
+        )
     need_network(source, placement=placement, flow=flow_control, algorithm=algorithm)
     check_ranks_here(ranks, hostfile)
     options = RuntimeOptions(placement, flow_control, algorithm=algorithm, log=int(verbose))
-    _start(what, ranks, mpi_name, hostfile, options, verbose, _Output(as_json, csv_file, plot))
+    _start(
+        what,
+        ranks,
+        mpi_name,
+        hostfile,
+        options,
+        verbose,
+        _Output(as_json, csv_file, [file for _, file in plots]),
+    )
 
 
 class _Output:
     """Rows as they come; files and the exit code at the end."""
 
-    def __init__(self, as_json: bool, csv_file: str | None, plot: str | None) -> None:
-        self._as_json, self._csv, self._plot = as_json, csv_file, plot
+    def __init__(self, as_json: bool, csv_file: str | None, plots: list[str]) -> None:
+        self._as_json, self._csv, self._plots = as_json, csv_file, plots
         self._header: dict[str, Any] = {}
         self._rows: list[Row] = []
 
@@ -164,13 +190,13 @@ class _Output:
             click.echo(as_json(self._header, self._rows))
         if self._csv is not None:
             write_atomically(self._csv, [as_csv(self._header, self._rows)])
-        if self._plot is not None:
+        for plot in self._plots:
             from hocket.pictures.bench import draw_bench
 
             subtitle = (
                 f"{self._header['MPI']}; ranks: {self._header['Ranks']}; network: {self._header['Network']}"
             )
-            draw_bench(self._rows, self._plot, title=f"hocket {self._header['Hocket']}", subtitle=subtitle)
+            draw_bench(self._rows, plot, title=f"hocket {self._header['Hocket']}", subtitle=subtitle)
         wrong = next((row for row in self._rows if row.wrong), None)
         if wrong is None:
             return 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from hocket.cli._shared.commands import Group
 from hocket.cli._shared.launching import check_ranks_here
 from hocket.cli._shared.options import json_option
 from hocket.cli._shared.sizes import parse_size
@@ -20,41 +21,57 @@ if TYPE_CHECKING:
 LEAST_MEMORY: Final = 1 << 20
 
 
-@click.group()
+@click.group(
+    cls=Group,
+    examples=("hocket calibrate memory --quick", "hocket calibrate network -n 32 --hostfile hosts"),
+)
 def calibrate() -> None:
-    """Measure what this machine's parts cost, so that predictions are about it."""
+    """Measure the costs of memory and of messages, which predictions use."""
 
 
 calibrate.add_command(network)
 
 
-@calibrate.command()
+@calibrate.command(
+    examples=("hocket calibrate memory", "hocket calibrate memory --show --evaluate 'wC1 o 1S0'")
+)
 @click.option(
     "-n",
     "ranks",
     type=Whole(min=2),
     metavar="RANKS",
-    help="Ranks that work at once. [one for each core]",
+    help="Number of ranks.  [default: one for each core]",
 )
-@click.option("-o", "--output", metavar="FILE", help="Where the profile goes. [the user's cache]")
-@click.option("--quick", is_flag=True, help="Fewer figures, on less memory, in 30 s; less exact.")
-@click.option("--memory", "size", metavar="SIZE", help="What each rank works on. [by what is free]")
-@click.option("--mpi", "mpi_name", metavar="MPI", help="mpich, openmpi or the path of an mpiexec.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="File for the profile.  [default: the one in the user's cache]"
+)
+@click.option("--quick", is_flag=True, help="Measure less, in 30 s, with less accuracy.")
+@click.option(
+    "--memory", "size", metavar="SIZE", help="Memory that each rank works on.  [default: by what is free]"
+)
+@click.option(
+    "--mpi",
+    "mpi_name",
+    metavar="MPI",
+    help="MPI: mpich, openmpi or the path of an mpiexec.  [default: the first found]",
+)
 @click.option(
     "--show",
     metavar="FILE",
     is_flag=False,
     flag_value="",
-    help="Measure nothing; show this profile. [that in use]",
+    help="Measure nothing and show this profile.  [default: the one in use]",
 )
-@click.option("--evaluate", metavar="COMPOSITION", help="Also say what this reaches, such as 'wC1 o 1S0'.")
+@click.option(
+    "--evaluate", metavar="COMPOSITION", help="Also print the rate of this composition, such as 'wC1 o 1S0'."
+)
 @click.option(
     "--width",
     type=Whole(1, 1 << 20),
     default=8,
     show_default=True,
     metavar="BYTES",
-    help="Bytes of an element in the table.",
+    help="Size of an element in the table.",
 )
 @json_option
 def memory(
@@ -70,7 +87,7 @@ def memory(
 ) -> None:
     """Measure memory and messages: the basic transfers of the copy-transfer model.
 
-    All ranks of this host measure at the same time. Permuting and sorting choose their ways by the result.
+    All ranks of this host measure at the same time. Permuting and sorting choose their methods by the result.
     """  # fmt: skip
     from hocket.measure.memory.basic import composed, transfers
 
@@ -111,7 +128,7 @@ def _measure(
     usable = usable_memory(ranks, quick)
     memory = usable if size is None else parse_size(size, option="--memory")
     if memory < LEAST_MEMORY or memory > 4 * usable:
-        raise UsageError(f"{memory} bytes per rank cannot be measured on",
+        raise UsageError(f"{memory} bytes per rank are too few or too many to measure with",
                          remedy=f"give from 1MiB to {4 * usable >> 20}MiB, or leave it out")  # fmt: skip
     path = output or str(kept_path())
     mpi = find_mpi(mpi_name)

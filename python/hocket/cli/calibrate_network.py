@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hocket.cli._shared.commands import Command
 from hocket.cli._shared.launching import check_ranks_here, hostfile_option, mpi_option
 from hocket.cli._shared.options import json_option
+from hocket.cli._shared.plots import plot_option
 from hocket.cli._shared.usage import Whole
 from hocket.cli._shared.work import as_columns, check_writable, progress_of, write_atomically
 from hocket.errors import UsageError
@@ -18,8 +20,14 @@ if TYPE_CHECKING:
     from hocket.costs.calibration import Calibration, Figure, Flows
 
 
-@click.command()
-@click.option("-n", "ranks", type=Whole(min=2), metavar="RANKS", help="Ranks to start.")
+@click.command(
+    cls=Command,
+    examples=(
+        "hocket calibrate network -n 32 --hostfile hosts --network cluster.toml",
+        "hocket calibrate network --show --network cluster.toml --plot costs=costs.svg",
+    ),
+)
+@click.option("-n", "ranks", type=Whole(min=2), metavar="RANKS", help="Number of ranks to start.")
 @mpi_option
 @hostfile_option
 @click.option(
@@ -29,12 +37,14 @@ if TYPE_CHECKING:
     help="What is wired to what: tells distances and inter-switch links.",
 )
 @click.option("--placement", type=click.Choice(["names", "order"]), default="names", show_default=True,
-              help="Ranks to hosts of the network: by names of processors, or rank i on place i.")  # fmt: skip
-@click.option("--quick", is_flag=True, help="Fewer figures, in 8 s; less exact.")
-@click.option("-o", "--output", metavar="FILE", help="Where the calibration goes. [the user's cache]")
+              help="How ranks find their hosts: names (processor names) or order (rank i on place i).")  # fmt: skip
+@click.option("--quick", is_flag=True, help="Measure less, in 8 s, with less accuracy.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="File for the calibration.  [default: the one in the user's cache]"
+)
 @click.option("--show", metavar="FILE", is_flag=False, flag_value="",
-              help="Measure nothing; show this calibration. [that kept of --network]")  # fmt: skip
-@click.option("--picture", metavar="FILE", help="Draw it, as .svg, .png or .pdf.")
+              help="Measure nothing and show this calibration.  [default: the one kept for --network]")  # fmt: skip
+@plot_option({"costs": "time of a message by its size, and the rate of concurrent flows"})
 @json_option
 def network(
     ranks: int | None,
@@ -45,22 +55,19 @@ def network(
     quick: bool,
     output: str | None,
     show: str | None,
-    picture: str | None,
+    plots: tuple[tuple[str, str], ...],
     as_json: bool,
 ) -> None:
-    """Measure what messages cost between hosts, in a minute at most.
+    """Measure the costs of messages between hosts, in a minute at most.
 
-    Started as a rank (by 'hocket lab run', srun, mpiexec) it measures in that job; otherwise it starts -n ranks.
-    Predictions of 'hocket plan' and 'hocket simulate' rest on the result.
+    Started as a rank (by 'hocket lab run', srun or mpiexec), it measures in that job. Otherwise it starts -n ranks.
+    'hocket plan' and 'hocket simulate' predict by the result.
     """
     from hocket.costs.kept import kept_path, read_file_of
     from hocket.launch.job import in_a_job, need_mpi4py, run_here
 
-    if picture is not None:
-        from hocket.pictures.style import check
-
-        check(picture)
-    for path in (output, picture):
+    pictures = [file for _, file in plots]
+    for path in (output, *pictures):
         check_writable(path)
     description = None
     if source is not None:
@@ -69,7 +76,7 @@ def network(
         description = load_network(source, quiet=True).description
     if show is not None:
         path = show or str(kept_path(description))
-        _tell(read_file_of(path), path, None, picture, as_json)
+        _tell(read_file_of(path), path, None, pictures, as_json)
         return
     need_mpi4py()
     path = output or str(kept_path(description))
@@ -80,26 +87,28 @@ def network(
             ranks, lambda comm: measure(comm, source, placement, quick, lambda at, of, work: None)
         )
         if here is not None:
-            _keep(here, path, picture, as_json)
+            _keep(here, path, pictures, as_json)
         return
     if ranks is None:
-        raise UsageError("-n is missing", remedy="say how many ranks, or start it as the program of a job")
+        raise UsageError(
+            "-n is missing", remedy="give the number of ranks, or start it as the program of a job"
+        )
     check_ranks_here(ranks, hostfile)
     from hocket.launch.mpi import find_mpi
     from hocket.measure.calibration.job import measured_by
 
     with progress_of(as_json) as say:
         found = measured_by(find_mpi(mpi_name), ranks, hostfile, source, placement, quick, say)
-    _keep(found, path, picture, as_json)
+    _keep(found, path, pictures, as_json)
 
 
-def _keep(found: Calibration, path: str, picture: str | None, as_json: bool) -> None:
+def _keep(found: Calibration, path: str, pictures: list[str], as_json: bool) -> None:
     write_atomically(path, [json.dumps(found.as_json(), indent=1) + "\n"])
-    _tell(found, path, path, picture, as_json)
+    _tell(found, path, path, pictures, as_json)
 
 
-def _tell(found: Calibration, path: str, written: str | None, picture: str | None, as_json: bool) -> None:
-    if picture is not None:
+def _tell(found: Calibration, path: str, written: str | None, pictures: list[str], as_json: bool) -> None:
+    for picture in pictures:
         from hocket.pictures.calibration import draw_calibration
 
         draw_calibration(found, picture)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import click
 
+from hocket.cli._shared.commands import Command
+
 # click's own for bash starts a shell to look at its version; this needs bash 4.4, as click does.
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "hocket completion bash > ~/.local/share/bash-completion/completions/hocket",
+        "hocket completion zsh > ~/.zfunc/_hocket",
+    ),
+)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print the completion script of SHELL.
-
-    bash: hocket completion bash > ~/.local/share/bash-completion/completions/hocket
-    """
+    """Print the completion script of SHELL."""
     from click.shell_completion import ShellComplete, get_completion_class
 
     from hocket.cli import cli

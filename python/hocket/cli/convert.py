@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hocket.cli._shared.commands import Command
 from hocket.cli._shared.options import (
     defaults_options,
     json_option,
@@ -22,20 +23,26 @@ if TYPE_CHECKING:
     from hocket.network import Defaults, KnownNetwork
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "hocket network convert /etc/slurm/topology.conf --rate 100Gbit -o cluster.toml",
+        'hocket network convert cluster.toml --hosts "$SLURM_JOB_NODELIST" -o job.toml',
+    ),
+)
 @click.argument("source", metavar="NETWORK")
-@click.option("-o", "--output", metavar="FILE.toml", help="Write to this file. [standard output]")
+@click.option("-o", "--output", metavar="FILE.toml", help="File to write.  [default: standard output]")
 @click.option(
     "--hosts",
     metavar="HOSTS",
-    help="Only these hosts and what lies between them: n[0-15], @FILE (a hostfile), or - for standard input.",
+    help="Keep only these hosts and the network between them: n[0-15], @FILE (a hostfile), or - for standard input.",
 )
 @defaults_options
 @json_option
 def convert(source: str, output: str | None, hosts: str | None, defaults: Defaults, as_json: bool) -> None:
-    """Write a network as Hocket's TOML: as corrected by options, or cut to the hosts of a job.
+    """Write a network as Hocket's TOML, corrected by options or cut to the hosts of a job.
 
-    What is read again is the same network: hosts in the same order, the same rates and routes.
+    The file describes the same network: hosts in the same order, the same rates and routes.
     """
     from hocket.network.cut import cut
     from hocket.network.source import STDIN

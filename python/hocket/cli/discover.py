@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from hocket.cli._shared.commands import Command
 from hocket.cli._shared.options import defaults_options, json_option, load_network, loud, tell_notes
 from hocket.cli._shared.work import check_writable, with_spinner, write_atomically
 from hocket.errors import MissingToolError, NetworkError, UsageError, Where
@@ -43,31 +44,37 @@ _ALLOWED: Final = (
 )
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "hocket network discover --slurm -o cluster.toml --rate 100Gbit",
+        "hocket network discover --infiniband -o cluster.toml --keep asked",
+    ),
+)
 @click.option("--infiniband", is_flag=True, help="Ask the InfiniBand subnet: ibnetdiscover and dump_fts.")
 @click.option("--slurm", is_flag=True, help="Ask Slurm's controller: scontrol show topology.")
 @click.option(
     "--lldp",
     is_flag=True,
-    help="Merge what nodes hear by LLDP: FILEs (or folders of *.json) by lldpctl -f json.",
+    help="Merge the LLDP records of nodes: FILEs, or folders of *.json, from lldpctl -f json.",
 )
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option("-o", "--output", metavar="FILE.toml", required=True, help="Write the network to this file.")
 @click.option(
     "--keep",
     metavar="FOLDER",
-    help="Keep what the tools print in this folder, as ibnetdiscover.txt and dump_fts.txt, or scontrol.txt.",
+    help="Folder to keep the tools' output in: ibnetdiscover.txt and dump_fts.txt, or scontrol.txt.",
 )
-@click.option("--names", metavar="FILE", help="Names of nodes by their guids: the tools' --node-name-map.")
+@click.option("--names", metavar="FILE", help="File of node names by GUID, the tools' --node-name-map.")
 @click.option(
-    "--hosts", metavar="LIST", help="With --lldp: these are the hosts; else nodes that do not forward frames."
+    "--hosts", metavar="LIST", help="With --lldp: the hosts.  [default: nodes that do not forward frames]"
 )
 @click.option(
     "--interface",
     metavar="PATTERN",
-    help="With --lldp: the network that hosts are wired to by this interface.",
+    help="With --lldp: use only the hosts' links on this interface.",
 )
-@click.option("--without", metavar="LIST", help="With --lldp: leave these nodes out.")
+@click.option("--without", metavar="LIST", help="With --lldp: nodes to leave out.")
 @defaults_options
 @json_option
 def discover(
@@ -84,16 +91,17 @@ def discover(
     defaults: Defaults,
     as_json: bool,
 ) -> None:
-    """Ask the running system for its network and the routes installed in it.
+    """Ask the running system for its network and its routes, and write them as Hocket's TOML.
 
-    Written is Hocket's TOML, for InfiniBand with rates and forwarding tables. Needs infiniband-diags
-    and a port that is up, or Slurm's scontrol and a controller that answers, or what lldpd has told
-    on each host and switch: (lldpcli -f json show chassis; lldpctl -f json) > NODE.json
+    --infiniband needs infiniband-diags and a port that is up. It also tells rates and forwarding tables. --slurm needs
+    scontrol and a controller that answers. --lldp needs a record of lldpd from each host and switch:
+    (lldpcli -f json show chassis; lldpctl -f json) > NODE.json
     """
     source = "infiniband" if infiniband else "slurm" if slurm else "lldp"
     if infiniband + slurm + lldp != 1:
         raise UsageError(
-            "nothing is asked, or two at once", remedy="say either --infiniband, --slurm or --lldp FILE..."
+            "one source is needed, and none or several are given",
+            remedy="give --infiniband, --slurm or --lldp FILE...",
         )
     _check_options(source, files, {"--names": names, "--keep": keep},
                    {"--hosts": hosts, "--interface": interface, "--without": without})  # fmt: skip
@@ -137,7 +145,7 @@ def _check_options(
     if source == "lldp" and not files:
         raise UsageError("--lldp needs files", remedy=f"record one on each host and switch: {_RECORD}")
     if source != "lldp" and files:
-        raise UsageError(f"{files[0]}: --{source} reads no files", remedy="leave it out, or say --lldp")
+        raise UsageError(f"{files[0]}: --{source} reads no files", remedy="leave it out, or give --lldp")
     for name, value in (of_tools if source == "lldp" else of_lldp).items():
         if value is not None:
             raise UsageError(f"{name} is not for --{source}", remedy=f"leave {name} out")

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hocket.cli._shared.commands import Command
 from hocket.cli._shared.launching import check_ranks_here, hostfile_option, mpi_option
-from hocket.cli._shared.options import defaults_options, json_option
+from hocket.cli._shared.options import defaults_options, json_option, network_option
 from hocket.cli._shared.usage import Number, Whole
 
 if TYPE_CHECKING:
@@ -22,24 +23,28 @@ if TYPE_CHECKING:
 _COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
 
 
-@click.command()
-@click.option("--network", metavar="NETWORK", help="Topology file or short form that programs will run with.")
-@click.option("-n", "ranks", type=Whole(min=1), help="How many ranks to start; else few.")
+@click.command(
+    cls=Command,
+    examples=("hocket doctor", "hocket doctor --network cluster.toml -n 8 --hostfile hosts"),
+)
+@network_option(required=False, name="network", about="Network that programs will run on")
+@click.option("-n", "ranks", type=Whole(min=1), help="Number of ranks to start.  [default: a few]")
 @mpi_option
 @click.option("--abi", type=click.Choice(["native", "standard"]), default="native", show_default=True,
-              help="standard: examine what programs compiled with mpicc_abi need.")  # fmt: skip
-@click.option("--placement", metavar="HOW", default="names", show_default=True, help="As of 'hocket run'.")
+              help="ABI to check. standard is for programs compiled with mpicc_abi.")  # fmt: skip
+@click.option("--placement", metavar="HOW", default="names", show_default=True,
+              help="How ranks find their hosts, as in 'hocket run'.")  # fmt: skip
 @click.option(
     "--plan",
     "plans",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="A plan made before; several times.",
+    help="Plan file to check; may be given several times.",
 )
 @hostfile_option
 @defaults_options
 @click.option("--seconds", type=Number(min=1, max=600), default=60.0, show_default=True,
-              help="The longest that one start of ranks may take.")  # fmt: skip
+              help="Time limit for each start of ranks.")  # fmt: skip
 @json_option
 def doctor(
     network: str | None,
@@ -53,11 +58,11 @@ def doctor(
     seconds: float,
     as_json: bool,
 ) -> None:
-    """Examine this installation, and say what to do about each problem.
+    """Check this installation, and say how to fix each problem.
 
-    Looks at the package, the compiler, the cache, the MPI, the environment and, if given, the network, plans
-    and placement; builds the runtime; starts a few ranks with and without Hocket and checks every byte of
-    their all-to-all. Exit code 1 if there are problems.
+    Checks the package, the compiler, the cache, the MPI and the environment, and the network, plans and placement if
+    given. Builds the runtime. Starts a few ranks with and without Hocket and checks every byte of their all-to-all.
+    The exit code is 1 if there are problems.
     """
     from hocket.doctor import Case, Level, examine
     from hocket.launch.mpi import Abi

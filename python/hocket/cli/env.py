@@ -1,4 +1,4 @@
-"""``hocket env``: the variables with which ranks schedule, whoever starts them."""
+"""``hocket env``: the environment settings that enable Hocket, whichever launcher starts the ranks."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hocket.cli._shared.commands import Command
 from hocket.cli._shared.launching import (
     abi_option,
     program_options,
     runtime_options,
     scheduling_options,
 )
-from hocket.cli._shared.options import defaults_options, load_network, loud
+from hocket.cli._shared.options import defaults_options, load_network, loud, network_option
 from hocket.errors import UsageError
 from hocket.system.terminal import for_programs
 
@@ -34,24 +35,30 @@ _OF_OTHERS = (
 )  # no option of this command sets them
 
 
-@click.command()
-@click.option("--network", metavar="NETWORK", help="Topology file or short form; needed unless --unset.")
+@click.command(
+    cls=Command,
+    examples=(
+        'eval "$(hocket env --network /etc/slurm/topology.conf --placement slurm)"; srun ./program',
+        'eval "$(hocket env --unset)"',
+    ),
+)
+@network_option(required=False, name="network")
 @click.option("--mpi", "mpi_name", metavar="MPI",
-              help="mpich, openmpi, or the path of an mpiexec or mpicc.")  # fmt: skip
+              help="MPI: mpich, openmpi, or the path of an mpiexec or mpicc.  [default: the first found]")  # fmt: skip
 @abi_option
-@click.option("--program", metavar="FILE", help="What will be started: tells the ABI.")
+@click.option("--program", metavar="FILE", help="Program that will be started, which tells the ABI.")
 @scheduling_options
 @click.option(
     "--plan",
     "plans",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="Use a plan made before; one per pattern.",
+    help="Plan file to follow; one for each collective.",
 )
 @program_options
 @defaults_options
 @click.option("--module", is_flag=True, help="Print a modulefile (Environment Modules, Lmod).")
-@click.option("--unset", is_flag=True, help="Print what takes the variables back.")
+@click.option("--unset", is_flag=True, help="Print the commands that undo these settings.")
 def env(
     network: str | None,
     mpi_name: str | None,
@@ -63,22 +70,22 @@ def env(
     unset: bool,
     **said: Any,
 ) -> None:
-    """Print the variables with which srun, flux, PALS or any mpiexec starts ranks that schedule.
+    """Print the environment settings that enable Hocket under srun, flux, PALS or any mpiexec.
 
-    Runtime and plans are made where they are missing. What ranks do without these variables, they do after
-    --unset again. HOCKET_DISABLE=1 passes every call of a job on to the MPI library, whatever else is set.
-
-    \b
-    eval "$(hocket env --network /etc/slurm/topology.conf --placement slurm)"
-    srun ./program
+    The runtime and the plans are made first where they are missing. --unset prints the commands that undo these
+    settings. HOCKET_DISABLE=1 passes every call of a job to the MPI library, whatever else is set.
     """
     if unset:
         if module:
-            raise UsageError("--unset and --module exclude each other", remedy="'module unload' takes back")
+            raise UsageError(
+                "--unset and --module exclude each other", remedy="'module unload' undoes a module"
+            )
         click.echo(for_programs("\n".join(_taking_back())))
         return
     if network is None:
-        raise UsageError("--network NETWORK is missing", remedy="see 'hocket env --help'")
+        raise UsageError(
+            "--network NETWORK is missing", remedy="give it or set HOCKET_NETWORK; see 'hocket env --help'"
+        )
     from hocket.launch.environment import scheduled_environment
     from hocket.launch.mpi import Abi, abi_of, compiler_wrapper
     from hocket.network.chosen import job_hosts
@@ -120,7 +127,7 @@ def _modulefile(variables: dict[str, str], network: str) -> str:
     from hocket.launch.runtime import preload
 
     shim = variables[preload.VARIABLE].rpartition(":")[2]
-    what = f"Schedules the collectives of MPI programs on {network} (Hocket)"
+    what = f"Hocket schedules the collectives of MPI programs on {network}"
     return "\n".join(
         [
             "#%Module1.0",
@@ -155,8 +162,8 @@ def _warnings(network: Network, source: str, placement: str) -> list[str]:
     hosts = sum(ranks > 0 for ranks in network.ranks_per_node)
     if network.ranks < _LEAST_RANKS or hosts < _LEAST_HOSTS:
         return [
-            f"nothing will be scheduled on {source}: {network.ranks} ranks on {hosts} "
-            f"{'host' if hosts == 1 else 'hosts'}; it takes at least "
+            f"nothing will be scheduled on {source}: it has {network.ranks} ranks on {hosts} "
+            f"{'host' if hosts == 1 else 'hosts'}; scheduling needs at least "
             f"{_LEAST_RANKS} ranks on {_LEAST_HOSTS} hosts"
         ]
     job = os.environ.get("SLURM_JOB_NODELIST", "")

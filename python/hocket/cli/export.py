@@ -1,42 +1,70 @@
-"""``hocket export``: a plan in the words of other engines."""
+"""``hocket export``: a plan as C source, or in the words of other engines."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from hocket.cli._shared.commands import Command
 from hocket.cli._shared.options import json_option, load_plan
 from hocket.cli._shared.work import check_writable, with_spinner, write_atomically
 from hocket.errors import HocketError, UsageError
 from hocket.export.registry import FORMATS
 from hocket.system.files import make_folders
 
+if TYPE_CHECKING:
+    from hocket import _core
 
-@click.command()
-@click.option("--to", "form", type=click.Choice(list(FORMATS)), required=True,
-              help="; ".join(f"{name}: {form.summary}" for name, form in FORMATS.items()) + ".")  # fmt: skip
+C: Final = "c"
+_SUMMARIES: Final = {C: "a C routine that needs nothing but MPI"} | {
+    name: form.summary for name, form in FORMATS.items()
+}
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        "hocket export plan.hkt --to c -o alltoall.c",
+        "hocket export plan.hkt --to goal -o plan.goal",
+    ),
+)
+@click.option("--to", "form", type=click.Choice(list(_SUMMARIES)), required=True,
+              help=f"Format. {'; '.join(f'{name}: {summary}' for name, summary in _SUMMARIES.items())}.")  # fmt: skip
 @click.argument("path", metavar="PLAN")
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where to write; - is standard output.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="File to write; - is standard output.")
+@click.option("--function-name", metavar="NAME",
+              help="With --to c: name of the routine. MPI's name replaces the library's routine; another name, such as "
+              "hocket_alltoall, stands beside it.  [default: MPI's name]")  # fmt: skip
+@click.option("--flow", metavar="token|barrier|window:K|free",
+              help="With --to c: flow control between messages.  [default: as planned]")  # fmt: skip
 @json_option
-def export(form: str, path: str, output: str, as_json: bool) -> None:
-    """Write PLAN in the format of another engine: a simulator, or a runtime of GPUs.
+def export(
+    form: str, path: str, output: str, function_name: str | None, flow: str | None, as_json: bool
+) -> None:
+    """Write PLAN as C source, or in the format of a simulator or of a GPU library.
 
-    A trace of SMPI takes several files: FILE lists those in FILE_files.
+    A C routine serves every size of message. A trace of SMPI takes several files: FILE lists those in FILE_files.
     """
-    from hocket.export.transfers import transfers_of
-
     to_stdout = output == "-"
     if to_stdout and as_json:
         raise UsageError(
             "--json and the export would both go to standard output", remedy="name a file: -o FILE"
         )
+    if form != C:
+        for option, value in (("--function-name", function_name), ("--flow", flow)):
+            if value is not None:
+                raise UsageError(f"{option} is for --to c", remedy="leave it out")
     check_writable(None if to_stdout else output)
     read = load_plan(path, as_json)
-    plan = with_spinner("reading the transfers", lambda: transfers_of(read), as_json)
-    files = with_spinner(f"exporting to {form}", lambda: FORMATS[form].files(plan, output), as_json)
+    if form == C:
+        files, report, told = _routine(read, path, output, function_name, flow, as_json)
+    else:
+        files, report, told = _transfers(read, form, output, as_json)
     if to_stdout:
         if len(files) > 1:
             raise UsageError(f"{form} takes {len(files)} files", remedy="name the first: -o FILE")
@@ -48,11 +76,39 @@ def export(form: str, path: str, output: str, as_json: bool) -> None:
         _make_folder(Path(name).parent)
         with_spinner(f"writing {name}", partial(write_atomically, name, files[name]), as_json)
     if as_json:
-        report = {"plan": path, "format": form, "messages": len(plan.transfers), "files": list(files)}
-        click.echo(json.dumps(report))
+        click.echo(json.dumps({"plan": path, "format": form, **report, "files": list(files)}))
         return
     more = f" and {len(files) - 1} files in {output}_files" if len(files) > 1 else ""
-    click.echo(f"wrote {output}{more}: {len(plan.transfers)} messages of {plan.ranks} ranks")
+    click.echo(f"wrote {output}{more}: {told}")
+
+
+_Made = tuple[dict[str, Iterable[str]], Mapping[str, Any], str]  # files, what JSON says of them, and text
+
+
+def _routine(
+    plan: _core.Plan, path: str, output: str, function: str | None, flow: str | None, quiet: bool
+) -> _Made:
+    from hocket.export.c_plan import exchange_of, routine_options
+    from hocket.export.c_source import routine_source
+
+    options = routine_options(plan, function, flow)
+    planned = with_spinner("verifying", lambda: exchange_of(plan, options), quiet)
+    text = with_spinner("writing C", lambda: routine_source(planned, path, options), quiet)
+    report = {"messages": len(planned.schedule), "function": options.function, "flow": options.flow}
+    told = (
+        f"{options.function} for {planned.network.ranks} ranks, {planned.schedule.phases} phases "
+        f"(bound {planned.bound_phases}), {options.flow}"
+    )
+    return {output: [text]}, report | {"phases": planned.schedule.phases}, told
+
+
+def _transfers(plan: _core.Plan, form: str, output: str, quiet: bool) -> _Made:
+    from hocket.export.transfers import transfers_of
+
+    transfers = with_spinner("reading the transfers", lambda: transfers_of(plan), quiet)
+    files = with_spinner(f"exporting to {form}", lambda: FORMATS[form].files(transfers, output), quiet)
+    messages = len(transfers.transfers)
+    return files, {"messages": messages}, f"{messages} messages of {transfers.ranks} ranks"
 
 
 def _make_folder(folder: Path) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hocket.cli._shared.commands import Command
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -25,11 +27,11 @@ def _topics(_context: click.Context, _parameter: click.Parameter, incomplete: st
     ]
 
 
-@click.command("help")
+@click.command("help", cls=Command, examples=("hocket help", "hocket help networks"))
 @click.argument("topic", required=False, shell_complete=_topics)
 @click.pass_context
 def help_command(context: click.Context, topic: str | None) -> None:
-    """Show a page of the documentation, or the options of a command; without TOPIC, list the pages."""
+    """Show a page of the documentation, or the options of a command. Without TOPIC, list the pages."""
     from hocket.cli import COMMANDS
     from hocket.cli._shared.guide import page_of
 

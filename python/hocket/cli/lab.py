@@ -11,6 +11,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from hocket.cli._shared.commands import Group
 from hocket.cli._shared.launching import check_program, choose_option, mpi_option
 from hocket.cli._shared.options import uplink_options
 from hocket.cli._shared.usage import Number, Whole, named, options
@@ -40,11 +41,13 @@ def schedule_environment(
 
 
 _wire_options = options(
-    click.option("--rate", metavar="RATE", help="Rate of every link, e.g. 50Mbit. [default: the network's]"),
+    click.option(
+        "--rate", metavar="RATE", help="Rate of every link, such as 50Mbit.  [default: the network's]"
+    ),
     click.option("--buffer", metavar="SIZE", default="60KB", show_default=True, help="Buffer of each port."),
     click.option("--cc", metavar="NAME", default="cubic", show_default=True, help="TCP congestion control."),
     click.option(
-        "--mtu", type=Whole(576, 9216), default=1500, show_default=True, help="Bytes of an IP packet."
+        "--mtu", type=Whole(576, 9216), default=1500, show_default=True, help="Size of an IP packet, bytes."
     ),
     uplink_options,
 )
@@ -57,7 +60,7 @@ def _check_left_to_slurm() -> None:
             option = next(each.opts[0] for each in context.command.params if each.name == name)
             raise UsageError(
                 f"--slurm leaves {option} to the command",
-                remedy="say ranks and their places to srun (-n, --distribution), the rest to 'hocket env'",
+                remedy="give ranks and their places to srun (-n, --distribution), the rest to 'hocket env'",
             )
 
 
@@ -77,19 +80,25 @@ def _options(
     return options
 
 
-@click.group()
+@click.group(
+    cls=Group,
+    examples=("hocket lab run --network tree:2x4 -- ./program", "hocket lab up cluster.toml --rate 20Mbit"),
+)
 def lab() -> None:
     """Emulate a switched cluster on this machine (Linux, root)."""
 
 
-@lab.command()
+@lab.command(examples=("hocket lab up cluster.toml", "hocket lab up tree:4x8 --rate 20Mbit --json"))
 @click.argument("network")
 @_wire_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def up(network: str, as_json: bool, **wires: Any) -> None:
-    """Build NETWORK and leave it standing until 'hocket lab down'."""
+    """Build NETWORK and leave it up until 'hocket lab down'."""
     if network == STDIN:
-        raise UsageError("a lab that stays reads its network again", remedy="write it to a file first")
+        raise UsageError(
+            "a lab that stays up reads its network again, and standard input is read once",
+            remedy="write the network to a file first",
+        )
     with as_exceptions():
         cluster = Lab.up(read_network_description(network), _options(**wires), keep=True)
     if as_json:
@@ -99,41 +108,47 @@ def up(network: str, as_json: bool, **wires: Any) -> None:
         click.echo(f"  hocket lab run --id {cluster.id} -- PROGRAM    hocket lab down {cluster.id}")
 
 
-@lab.command(context_settings={"allow_interspersed_args": False})
-@click.option(
-    "--network", metavar="NETWORK", help="Build this network for the run, and remove it afterwards."
+@lab.command(
+    context_settings={"allow_interspersed_args": False},
+    examples=(
+        "hocket lab run --network tree:2x4 --rate 20Mbit -- ./program",
+        "hocket lab run --network 'tree:2x4*2' --slurm -- sh job.sh",
+    ),
 )
-@click.option("--id", "lab_id", metavar="ID", help="Use a lab that is up.")
+@click.option("--network", metavar="NETWORK", help="Network to build for the run and to remove afterwards.")
+@click.option("--id", "lab_id", metavar="ID", help="Lab to use, which is up.")
 @mpi_option
-@click.option("-n", "ranks", type=Whole(min=1), help="Number of ranks. [default: all that the hosts hold]")
+@click.option("-n", "ranks", type=Whole(min=1), help="Number of ranks.  [default: all that the hosts hold]")
 @_wire_options
-@click.option("--native", is_flag=True, help="Do not preload Hocket's runtime.")
+@click.option("--native", is_flag=True, help="Run without Hocket's runtime.")
 @click.option(
     "--slurm",
     "with_slurm",
     is_flag=True,
-    help="Start Slurm on the hosts, and run PROGRAM on the first as it is: srun, sbatch, a job script.",
+    help="Start Slurm on the hosts, and run PROGRAM (srun, sbatch, a job script) on the first one.",
 )
 @click.option(
     "--shuffle",
     type=Whole(0, 2**63 - 1),
     metavar="SEED",
-    help="Place the ranks on the hosts in a random order.",
+    help="Place the ranks on the hosts in a random order, by this seed.",
 )
 @click.option(
     "--distribution",
     type=click.Choice(["block", "cyclic"]),
     default="block",
     show_default=True,
-    help="Of the ranks over hosts that hold several.",
+    help="How ranks are placed on hosts that hold several.",
 )
-@click.option("--flow", default="token", show_default=True, help="token, window:K, barrier or free.")
+@click.option(
+    "--flow", default="token", show_default=True, help="Flow control: token, window:K, barrier or free."
+)
 @choose_option
 @click.option(
     "--timeout",
     type=Number(min=0),
     metavar="SECONDS",
-    help="Stop the program after this time (exit code 124).",
+    help="Stop the program after this time, with exit code 124.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, the program's output in it.")
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -153,10 +168,10 @@ def run(
     program: tuple[str, ...],
     **wires: Any,
 ) -> None:
-    """Run an MPI PROGRAM, one rank per host (or as the network says).
+    """Run an MPI PROGRAM in an emulated cluster, by default with one rank a host or as the network states.
 
-    With --slurm PROGRAM is a command of a user of Slurm, e.g. srun --mpi=pmi2 ./program; it schedules where the command
-    itself asks 'hocket env' for it.
+    With --slurm, PROGRAM is a command of a Slurm user, such as srun --mpi=pmi2 ./program. Its collectives are scheduled
+    if the command itself calls 'hocket env'.
     """
     if with_slurm:
         _check_left_to_slurm()
@@ -219,12 +234,12 @@ def run(
     sys.exit(result.exit_code if result.exit_code >= 0 else 128 - result.exit_code)
 
 
-@lab.command()
+@lab.command(examples=("hocket lab down 3f2a", "hocket lab down --all"))
 @click.argument("lab_id", metavar="ID", required=False)
 @click.option("--all", "everything", is_flag=True, help="Remove every lab of this machine.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def down(lab_id: str | None, everything: bool, as_json: bool) -> None:
-    """Remove the lab ID, or all; kills what runs inside."""
+    """Remove the lab ID, or all labs. Programs inside are killed."""
     if (lab_id is None) == (not everything):
         raise UsageError("give a lab's ID or --all", remedy="'hocket lab status' lists the labs that are up")
     if everything:
@@ -238,7 +253,7 @@ def down(lab_id: str | None, everything: bool, as_json: bool) -> None:
     )
 
 
-@lab.command()
+@lab.command(examples=("hocket lab status", "hocket lab status --json"))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def status(as_json: bool) -> None:
     """List the labs of this machine."""

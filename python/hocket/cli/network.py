@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hocket.cli._shared.commands import Group
 from hocket.cli._shared.options import (
     bytes_option,
     component_line,
@@ -32,9 +33,15 @@ MOST_LINES = 40  # of a table; --json has everything
 MOST_NAMES = 16
 
 
-@click.group()
+@click.group(
+    cls=Group,
+    examples=(
+        "hocket network show cluster.toml",
+        "hocket network convert /etc/slurm/topology.conf --rate 100Gbit -o cluster.toml",
+    ),
+)
 def network() -> None:
-    """Networks: what is wired to what."""
+    """Show, convert, discover or balance a network."""
 
 
 network.add_command(balance)
@@ -42,13 +49,15 @@ network.add_command(convert)
 network.add_command(discover)
 
 
-@network.command()
+@network.command(
+    examples=("hocket network show cluster.toml", "hocket network show tree:4x8x32 --bytes 64KiB")
+)
 @click.argument("source", metavar="NETWORK")
 @bytes_option
 @defaults_options
 @json_option
 def show(source: str, size: str, defaults: Defaults, as_json: bool) -> None:
-    """Hosts in rank order, switches, links, and what bounds an all-to-all and an all-gather.
+    """Show hosts in rank order, switches, links, and the bounds of an all-to-all and an all-gather.
 
     NETWORK is a file or a short form such as star:24, chain:8,8,8,8 or tree:4x8x32.
     """

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from hocket.cli._shared.commands import Collectives, Command
+from hocket.cli._shared.compare import check_compare, compare_option, tell_compared
 from hocket.cli._shared.irregular import demand_option, plan_traffic, seed_option, traffic_of
 from hocket.cli._shared.options import (
     algorithm_option,
@@ -18,7 +21,6 @@ from hocket.cli._shared.options import (
     load_network,
     network_option,
     plan_equal,
-    planning_alpha_option,
     root_option,
     size_option,
     window_option,
@@ -43,9 +45,18 @@ if TYPE_CHECKING:
     from hocket.planning.plan import PlannedExchange
 
 
-@click.group()
+@click.group(
+    cls=Collectives,
+    examples=(
+        "hocket plan all-to-all --network cluster.toml -o plan.hkt",
+        "hocket plan MPI_Allgather --network tree:4x8 --bytes 64KiB --compare",
+    ),
+)
 def plan() -> None:
-    """Plan an exchange."""
+    """Compute and verify the schedule of a collective.
+
+    A collective may be called by its MPI name: alltoall, MPI_Alltoall and all-to-all are the same.
+    """
 
 
 _output_option = click.option("-o", "--output", metavar="PLAN", help="Write the plan file.")
@@ -66,7 +77,8 @@ def _command(collective: _core.Collective) -> click.Command:
     @algorithm_option
     @window_option(collective.window)
     @_dump_option
-    @_rank_option(f"Only what rank R sends and receives{', at any size' if by_rank else ''}.")
+    @_rank_option(f"Show only what rank R sends and receives{', at any size' if by_rank else ''}.")
+    @compare_option
     @calibration_option
     @defaults_options
     @json_option
@@ -78,6 +90,7 @@ def _command(collective: _core.Collective) -> click.Command:
         window: int | None,
         dump: str | None,
         rank: int | None,
+        compare: bool,
         calibration: str | None,
         defaults: Defaults,
         as_json: bool,
@@ -86,23 +99,23 @@ def _command(collective: _core.Collective) -> click.Command:
         two_level = more.pop("two_level", False)
         check_outputs(output, dump, rank)
         check_two_level(two_level, rank)
-        one = (output, dump, rank, more.get("contributions"), two_level or None) != (
-            None,
-            None,
-            None,
-            None,
-            None,
-        )
+        if compare:
+            check_compare(algorithm, output=output, dump=dump, rank=rank, two_level=two_level)
+        asked = (output, dump, rank, more.get("contributions"))
+        one = two_level or compare or any(each is not None for each in asked)
         components = _components(source, defaults, as_json, one)
 
-        def planned(network: _core.Network) -> PlannedExchange:
-            return plan_equal(collective.name, network, size, algorithm, window, as_json, **more)
+        def planned(network: _core.Network, by: str = algorithm) -> PlannedExchange:
+            return plan_equal(collective.name, network, size, by, window, as_json, **more)
 
         if len(components) > 1:
             tell_components(components, planned, as_json)
             return
         known = components[0]
         check_rank(known.network, rank)
+        if compare:
+            tell_compared(partial(planned, known.network), known, as_json)
+            return
         if two_level:
             demand = equal_demand(collective.name, known.network, size, more.get("contributions"))
             between_hosts, costs = plan_two_level(known, demand, calibration, algorithm, window, as_json)
@@ -123,31 +136,38 @@ def _command(collective: _core.Collective) -> click.Command:
             finish(exchange, known, output, dump, as_json, forecast)
 
     if collective.forwards:
-        command = planning_alpha_option(collective)(command)
+        command = alpha_option(collective)(command)
     if takes_contributions(collective):
         command = click.option(
             "--contributions", metavar="FILE",
-            help="What each rank contributes: a size per line, or with commas between them.",
+            help="File of each rank's contribution: sizes, one a line or separated by commas.",
         )(command)  # fmt: skip
     if collective.rooted:
         command = root_option(command)
     if collective.name in TWO_LEVEL:
         command = two_level_options(command)
-    note = "With --rank R the program of that rank is shown."
+    note = ""
     if collective.pattern == ALL_TO_ALL:
         note = (
-            "With --rank R the program of that rank is shown. Of many ranks nothing else is computed on trees and many "
-            "grids whose links are equal, at any size, and of the whole a sample is verified."
+            "For many ranks, --rank computes that rank's program alone, on trees and many grids with equal links. Then "
+            "a sample of the whole is verified."
         )
     elif by_rank:
         note = (
-            "With --rank R the program of that rank is shown. Of many ranks nothing else is computed on trees with one "
-            "rank a host and no link slower than a host's, at any size, and the whole is verified."
+            "For many ranks, --rank computes that rank's program alone, on trees with one rank a host and no link "
+            "slower than a host's. The whole is verified."
         )
     if collective.forwards:
-        note = f"A message may carry parts of several ranks' blocks, and ranks pass on what has reached them. {note}"
+        note = f"A message may carry parts of several ranks' blocks. Ranks forward what they have received. {note}"
+    name = collective.name
     return click.command(
-        collective.name, help=f"{collective.asks}\n\nPrints what was planned and verified. {note}"
+        name,
+        cls=Command,
+        help=f"{collective.asks}\n\nPlans and verifies a schedule and predicts its time. {note}",
+        examples=(
+            f"hocket plan {name} --network cluster.toml --bytes 64KiB -o plan.hkt",
+            f"hocket plan {name} --network tree:4x8 --compare",
+        ),
     )(command)
 
 
@@ -155,16 +175,23 @@ for _collective in EQUAL:
     plan.add_command(_command(_collective))
 
 
-@plan.command(IRREGULAR)
+@plan.command(
+    IRREGULAR,
+    examples=(
+        "hocket plan irregular --network cluster.toml --demand traffic.mtx",
+        "hocket plan MPI_Alltoallv --network cluster.toml --demand traffic.json:1 -o plan.hkt",
+    ),
+)
 @network_option()
 @demand_option(required=True)
-@alpha_option("What a message costs its sender; some algorithms split messages by it. [0]")
+@alpha_option(COLLECTIVES[IRREGULAR])
 @_output_option
 @algorithm_option
 @seed_option
 @window_option(COLLECTIVES[IRREGULAR].window)
 @_dump_option
-@_rank_option("Only what rank R sends and receives.")
+@_rank_option("Show only what rank R sends and receives.")
+@compare_option
 @two_level_options
 @defaults_options
 @json_option
@@ -178,16 +205,18 @@ def irregular(
     window: int | None,
     dump: str | None,
     rank: int | None,
+    compare: bool,
     two_level: bool,
     defaults: Defaults,
     as_json: bool,
 ) -> None:
     """Every rank sends to some others what FILE says.
 
-    Prints what was planned and verified. Messages may be split over several phases. With --rank R the program of
-    that rank is shown.
+    Plans and verifies a schedule and predicts its time. Messages may be split over several phases.
     """
     check_outputs(output, dump, rank)
+    if compare:
+        check_compare(algorithm, output=output, dump=dump, rank=rank, two_level=two_level)
     known = load_network(source, defaults, as_json)
     network = known.network
     check_rank(network, rank)
@@ -197,7 +226,14 @@ def irregular(
         between_hosts, costs = plan_two_level(known, demand, None, algorithm, window, as_json)
         finish_two_level(between_hosts, IRREGULAR, known, costs, output, dump, as_json)
         return
-    planned = plan_traffic(network, traffic, algorithm, window, alpha, seed, as_json)
+
+    def planned_by(name: str, quiet: bool = as_json) -> PlannedExchange:
+        return plan_traffic(network, traffic, name, window, alpha, seed, quiet)
+
+    if compare:
+        tell_compared(partial(planned_by, quiet=True), known, as_json)
+        return
+    planned = planned_by(algorithm)
     if rank is not None:
         show_rank(planned, known, rank, dump, as_json)
         return

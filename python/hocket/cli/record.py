@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hocket.cli._shared.commands import Command
 from hocket.cli._shared.work import as_columns, check_writable, write_atomically
 from hocket.errors import HocketError, UsageError
 from hocket.units import format_total
@@ -23,16 +24,23 @@ MOST_LISTED = 40
 PREFIX = ".hocket-record-"
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
+@click.command(
+    cls=Command,
+    context_settings={"allow_interspersed_args": False},
+    examples=(
+        "hocket record -o traffic.json -- mpiexec -n 8 ./program",
+        "hocket record --mpi mpich -- sh job.sh",
+    ),
+)
 @click.option("-o", "--output", default="traffic.json", show_default=True, metavar="FILE",
-              help="Where to write the traffic; its directory must be visible to all hosts.")  # fmt: skip
+              help="File for the traffic. All hosts must see its directory.")  # fmt: skip
 @click.option("--mpi", "mpi_name", metavar="MPI",
-              help="mpich, openmpi or the path of an mpiexec, if COMMAND begins with none.")  # fmt: skip
+              help="MPI, if COMMAND does not begin with an mpiexec: mpich, openmpi or a path.")  # fmt: skip
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def record(output: str, mpi_name: str | None, command: tuple[str, ...]) -> None:
-    """Run COMMAND, such as mpiexec -n 8 PROGRAM, and write what each of its collective calls sends.
+    """Run COMMAND, such as mpiexec -n 8 PROGRAM, and record the messages of each collective call.
 
-    'hocket plan irregular --demand FILE:CALL' plans one of them. The exit code is that of COMMAND.
+    'hocket plan irregular --demand FILE:CALL' plans one of the calls. The exit code is that of COMMAND.
     """
     from hocket.demand.recorded import write
     from hocket.launch import exit_code
@@ -49,7 +57,7 @@ def record(output: str, mpi_name: str | None, command: tuple[str, ...]) -> None:
     mpi = find_mpi(mpi_name) if mpi_name else launcher
     if mpi is None:
         raise UsageError(f"{command[0] or repr(command[0])} is not a launcher of MPICH or Open MPI",
-                         remedy="begin with an mpiexec, or say --mpi")  # fmt: skip
+                         remedy="begin with an mpiexec, or give --mpi")  # fmt: skip
     # A plan in the environment is followed, by all ranks alike; without one calls are only recorded.
     variables = find_runtime(mpi.mpicc).environment() | {"HOCKET_PLAN": os.environ.get("HOCKET_PLAN", "")}
     beside = Path(output).absolute().parent

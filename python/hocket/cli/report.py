@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hocket.cli._shared.commands import Command
 from hocket.cli._shared.options import defaults_options, json_option
 from hocket.cli._shared.sizes import DEFAULT_BYTES, parse_size
 from hocket.cli._shared.work import check_writable, with_spinner, write_atomically
@@ -19,26 +20,32 @@ if TYPE_CHECKING:
     from hocket.network import Defaults
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "hocket report plan.hkt calls.json -o page.html",
+        "hocket report tree:4x8 times.csv --title 'Before the upgrade' -o page.html",
+    ),
+)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option(
-    "-o", "--output", required=True, metavar="FILE.html", help="Where to write; - is standard output."
+    "-o", "--output", required=True, metavar="FILE.html", help="File to write; - is standard output."
 )
-@click.option("--title", metavar="TEXT", help="The title of the page. [the names of the files]")
+@click.option("--title", metavar="TEXT", help="Title of the page.  [default: the names of the files]")
 @click.option(
     "--bytes", "size", default=DEFAULT_BYTES, show_default=True, metavar="SIZE",
-    help="A message of the all-to-all that the links of networks are shown under.",
+    help="Message size of the all-to-all that loads the links of a network.",
 )  # fmt: skip
 @defaults_options
 @json_option
 def report(
     files: tuple[str, ...], output: str, title: str | None, size: str, defaults: Defaults, as_json: bool
 ) -> None:
-    """Write one HTML page about FILES, which needs no network and no other file.
+    """Write one HTML page about FILES. The page needs no other file and no connection.
 
-    Each FILE is a plan, a network (or a short form such as tree:4x8), a report of 'hocket run --report=FILE.json', what
-    runs have learned (see 'hocket tune show'), or a CSV table of 'hocket bench' and of the benches. What it is is seen
-    from its content. Needs plotly: pip install 'hocket[report]'.
+    Each FILE is a plan, a network (or a short form such as tree:4x8), a report of 'hocket run --report=FILE.json',
+    learned timings (see 'hocket tune show'), or a CSV table of 'hocket bench'. Hocket recognises its kind by its
+    content. Needs plotly: pip install 'hocket[report]'.
     """  # fmt: skip
     from hocket.report.page.html import library, page
     from hocket.report.page.recognise import sections_of

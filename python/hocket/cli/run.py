@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from hocket.cli._shared.commands import Command
 from hocket.cli._shared.launching import (
     abi_option,
     check_places,
@@ -23,7 +24,7 @@ from hocket.cli._shared.launching import (
     runtime_options,
     scheduling_options,
 )
-from hocket.cli._shared.options import defaults_options, load_network, loud
+from hocket.cli._shared.options import defaults_options, load_network, loud, network_option
 from hocket.cli._shared.usage import Whole
 from hocket.cli._shared.work import check_writable
 from hocket.errors import PlanError, UsageError
@@ -37,17 +38,24 @@ _ON_STDERR = Path("-")  # the report as a table only
 def _report_file(_context: click.Context, _option: click.Parameter, file: Path | None) -> Path | None:
     if file not in (None, _ON_STDERR) and file.suffix != ".json":
         raise UsageError(
-            f"--report={file}: no JSON file",
-            remedy="name it FILE.json; put -- between --report and the program",
+            f"--report={file} is not a JSON file",
+            remedy="name it FILE.json; write -- between --report and the program",
         )
     if file not in (None, _ON_STDERR):
         check_writable(str(file))
     return file
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
-@click.option("--network", metavar="NETWORK", required=True, help="Topology file or short form.")
-@click.option("-n", "ranks", type=Whole(min=1), required=True, help="Number of ranks.")
+@click.command(
+    cls=Command,
+    context_settings={"allow_interspersed_args": False},
+    examples=(
+        "hocket run --network cluster.toml -n 32 -- ./program",
+        "hocket run --network cluster.toml -n 32 --report -- python3 solver.py",
+    ),
+)
+@network_option(name="network")
+@click.option("-n", "ranks", type=Whole(min=1), help="Number of ranks.  [default: that of the batch job]")
 @mpi_option
 @abi_option
 @scheduling_options
@@ -58,7 +66,7 @@ def _report_file(_context: click.Context, _option: click.Parameter, file: Path |
     multiple=True,
     envvar="HOCKET_PLAN",
     show_envvar=True,
-    help="Use a plan made before; one per pattern.",
+    help="Plan file to follow; one for each collective.",
 )
 @program_options
 @hostfile_option
@@ -70,7 +78,7 @@ def _report_file(_context: click.Context, _option: click.Parameter, file: Path |
     is_flag=False,
     flag_value=_ON_STDERR,
     callback=_report_file,
-    help="Say at the end what became of the collective calls.",
+    help="Report at the end what became of the collective calls.",
 )
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.pass_context
@@ -78,7 +86,7 @@ def run(
     ctx: click.Context,
     /,
     network: str,
-    ranks: int,
+    ranks: int | None,
     mpi_name: str | None,
     abi: str,
     plans: tuple[Path, ...],
@@ -88,15 +96,24 @@ def run(
     program: tuple[str, ...],
     **said: Any,
 ) -> None:
-    """Run an unmodified MPI PROGRAM whose all-to-alls, all-gathers and irregular exchanges are scheduled."""
+    """Run an unmodified MPI PROGRAM with scheduled collectives.
+
+    Hocket measures which way of serving a call is the fastest, the MPI library's among them, and keeps that one.
+    """
     from hocket.launch import exit_code
     from hocket.launch.environment import scheduled_environment
-    from hocket.launch.mpi import launch_command
+    from hocket.launch.mpi import launch_command, ranks_of_job
     from hocket.network.chosen import job_hosts
     from hocket.report.run.summary import tell
     from hocket.system.cache import cache_dir, clear_up, report_folder
     from hocket.system.signals import as_exceptions
 
+    ranks = ranks or ranks_of_job(os.environ)
+    if ranks is None:
+        raise UsageError(
+            "-n is missing",
+            remedy="give the number of ranks; within a batch job the job's number is the default",
+        )
     mpi = chosen_mpi(mpi_name, abi, program[0])
     check_program(program[0], mpi, elsewhere=hostfile is not None)
     known = load_network(network, defaults, hosts=job_hosts(os.environ, hostfile))
@@ -117,7 +134,7 @@ def run(
             click.echo(line, err=True)
         if switch_links := env.get("HOCKET_SWITCH_LINKS"):
             click.echo(
-                f"uplinks: measured by the first call whose schedule rests on them, kept in {switch_links}",
+                f"uplinks: the first call that depends on their rates measures them; kept in {switch_links}",
                 err=True,
             )
         command = launch_command(mpi, ranks, (), env, program, hostfile=hostfile)

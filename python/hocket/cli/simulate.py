@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from hocket.cli._shared.commands import CollectiveName, Command
 from hocket.cli._shared.irregular import demand_option, plan_traffic, seed_option, traffic_of
 from hocket.cli._shared.options import (
     algorithm_option,
@@ -30,6 +31,7 @@ from hocket.cli._shared.options import (
     plan_equal,
     root_option,
 )
+from hocket.cli._shared.plots import plot_option
 from hocket.cli._shared.sizes import size_text
 from hocket.cli._shared.two_level import (
     TWO_LEVEL,
@@ -40,7 +42,7 @@ from hocket.cli._shared.two_level import (
 )
 from hocket.cli._shared.usage import Number, named
 from hocket.cli._shared.work import as_columns, check_writable, with_spinner, write_atomically
-from hocket.demand.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR
+from hocket.demand.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR, usual_alpha
 from hocket.errors import MissingToolError, UsageError
 from hocket.planning import aggregation
 from hocket.units import format_time, parse_time
@@ -62,33 +64,44 @@ PLANNING = {
     "root": "--root",
     "two_level": "--two-level",
 }
-PICTURES = (".svg", ".png", ".pdf")
+PLOTS = {
+    "timeline": "phases and links over time",
+    "throughput": "histograms of the throughput of messages and phases",
+    "heat": "messages on each link in each phase",
+}
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "hocket simulate plan.hkt --network cluster.toml --plot timeline=plan.svg",
+        "hocket simulate --network tree:4x8 --pattern all-gather --bytes 64KiB",
+    ),
+)
 @click.argument("path", metavar="[PLAN]", required=False)
 @network_option()
-@click.option("--pattern", type=click.Choice(list(COLLECTIVES)), default=ALL_TO_ALL,
-              show_default=True,
-              help="What to plan without PLAN.")  # fmt: skip
+@click.option("--pattern", type=CollectiveName(list(COLLECTIVES)), default=ALL_TO_ALL, show_default=True,
+              metavar="COLLECTIVE", help="Collective to plan where no PLAN is given, such as all-gather.")  # fmt: skip
 @bytes_option
 @demand_option(required=False)
 @algorithm_option
 @seed_option
 @root_option
-@flow_option(None, "What holds a message back. [default: as planned]")
-@alpha_option("What a message costs its sender. [0; of what is planned here with a root: 50 us]")
-@click.option("--token-cost", default="0", metavar="TIME", help="What a token costs besides latency. [0]")
-@click.option("--barrier-cost", default="0", metavar="TIME", help="What a barrier costs. [0]")
+@flow_option(None, "Flow control between messages.  [default: as planned]")
+@alpha_option(*COLLECTIVES.values())
+@click.option(
+    "--token-cost",
+    default="0",
+    show_default=True,
+    metavar="TIME",
+    help="Cost of a token besides its latency.",
+)
+@click.option("--barrier-cost", default="0", show_default=True, metavar="TIME", help="Cost of a barrier.")
 @click.option("--overhead", type=Number(min=1, max=100), default=1.0, show_default=True, metavar="X",
-              help="Bytes on the wire per byte; TCP over Ethernet: 1.062.")  # fmt: skip
+              help="Bytes on the link per byte of data. TCP over Ethernet has 1.062.")  # fmt: skip
 @calibration_option
 @two_level_options
-@click.option("--picture", metavar="FILE", help="Draw phases and links over time: .svg, .png or .pdf.")
-@click.option(
-    "--throughput", metavar="FILE", help="Draw throughput of all messages and phases as histograms."
-)
-@click.option("--heat", metavar="FILE", help="Draw how many messages each link carries in each phase.")
+@plot_option(PLOTS)
 @defaults_options
 @json_option
 def simulate(
@@ -107,15 +120,13 @@ def simulate(
     overhead: float,
     calibration: str | None,
     two_level: bool,
-    picture: str | None,
-    throughput: str | None,
-    heat: str | None,
+    plots: tuple[tuple[str, str], ...],
     defaults: Defaults,
     as_json: bool,
 ) -> None:
-    """Predict the time of PLAN, or of a new exchange, on NETWORK.
+    """Predict the time of PLAN on NETWORK, and the load of each link.
 
-    Without PLAN, --pattern, --bytes or --demand, --root and --algorithm say what to plan.
+    Without PLAN, a new exchange is planned: --pattern, --bytes or --demand, --root and --algorithm describe it.
     """
     from hocket import _core
     from hocket.planning.candidates import forecast_of
@@ -123,18 +134,14 @@ def simulate(
     from hocket.planning.network_check import check_same_network
     from hocket.planning.plan import Exchange, flow_of, ports_of, simulation
 
-    for option, file in (("--picture", picture), ("--throughput", throughput), ("--heat", heat)):
-        if file is not None and Path(file).suffix.lower() not in PICTURES:
-            raise UsageError(
-                f"{option} {file} has no known ending", remedy=f"use one of {', '.join(PICTURES)}"
-            )
+    for _, file in plots:
         check_writable(file)
     _check_options(path, pattern, two_level)
     check_two_level(two_level)
     known = load_network(source, defaults, as_json)
     network = known.network
     of_ranks: TwoLevelExchange | None = None
-    seconds = 0.0 if alpha is None else named("--alpha", parse_time, alpha)
+    seconds = None if alpha is None else named("--alpha", parse_time, alpha)
     if path is not None:
         plan = load_plan(path, as_json)
         check_same_network(plan, network, path, source, known.is_measured)
@@ -152,7 +159,7 @@ def simulate(
     else:
         planned = _planned(network, pattern, size, traffic, algorithm, alpha, seed, root, as_json)
         schedule, waits, name, demand = planned.schedule, planned.waits, planned.algorithm, planned.demand
-        seconds = planned.alpha if alpha is None else seconds
+    seconds = usual_alpha(demand) if seconds is None else seconds
     flow = flow or flow_of(waits)
     costs = _core.ModelParameters(
         alpha=seconds,
@@ -174,10 +181,8 @@ def simulate(
     # Bytes carried by an all-to-all are given, so its picture shows the bound for all that the links carry.
     least = bound_seconds if demand.pattern != ALL_TO_ALL else None
     drawings = _drawings(result, schedule, network, title, flow, least)
-    asked = (("picture", picture), ("throughput", throughput), ("heat", heat))
-    written = [(file, drawings[kind]) for kind, file in asked if file is not None]
-    for file, draw in written:
-        with_spinner("drawing", partial(_draw, file, draw), as_json)
+    for kind, file in plots:
+        with_spinner("drawing", partial(_draw, file, drawings[kind]), as_json)
     channels = _channels(network, result)
     forecast = None
     in_memory = None
@@ -212,7 +217,7 @@ def simulate(
     if forecast is not None:
         click.echo("\n".join(forecast.lines()))
     _tell_channels(channels)
-    for file, _ in written:
+    for _, file in plots:
         click.echo(f"wrote {file}")
 
 
@@ -223,14 +228,18 @@ def _check_options(path: str | None, pattern: str, two_level: bool) -> None:
             f"a {pattern} is not aggregated", remedy=f"--two-level serves {', '.join(TWO_LEVEL)}"
         )
     if path is not None:
-        _refuse(_given(PLANNING), f"would plan an exchange, but {path} is planned already", "give no plan")
+        _refuse(_given(PLANNING), f"would plan an exchange, but {path} is a plan", "give no plan")
         return
     if pattern == IRREGULAR:
-        _refuse(_given(("size",)), "sets one size for all, but --demand says each", "say another --pattern")
+        _refuse(
+            _given(("size",)),
+            "sets one size, but --demand gives each message its size",
+            "give another --pattern",
+        )
     else:
-        _refuse(_given(("traffic",)), f"does not belong to --pattern {pattern}", "say --pattern irregular")
+        _refuse(_given(("traffic",)), f"does not belong to --pattern {pattern}", "give --pattern irregular")
     if not COLLECTIVES[pattern].rooted:
-        _refuse(_given(("root",)), f"does not belong to --pattern {pattern}", "say --pattern broadcast")
+        _refuse(_given(("root",)), f"does not belong to --pattern {pattern}", "give --pattern broadcast")
 
 
 def _demand(network: Network, pattern: str, size: str, traffic: str | None, quiet: bool) -> Demand:
@@ -238,7 +247,7 @@ def _demand(network: Network, pattern: str, size: str, traffic: str | None, quie
     if pattern != IRREGULAR:
         return equal_demand(pattern, network, size)
     if traffic is None:
-        raise UsageError("an irregular exchange needs its traffic", remedy="give --demand FILE")
+        raise UsageError("an irregular exchange needs a traffic matrix", remedy="give --demand FILE")
     return traffic_of(network, traffic, quiet).demand()
 
 
@@ -258,7 +267,7 @@ def _planned(
         paid = alpha if COLLECTIVES[pattern].forwards else None
         return plan_equal(pattern, network, size, algorithm, quiet=quiet, alpha=paid, root=root)
     if traffic is None:
-        raise UsageError("an irregular exchange needs its traffic", remedy="give --demand FILE")
+        raise UsageError("an irregular exchange needs a traffic matrix", remedy="give --demand FILE")
     return plan_traffic(network, traffic, algorithm, alpha=alpha, seed=seed, quiet=quiet)
 
 
@@ -300,7 +309,7 @@ def _given(parameters: Iterable[str]) -> list[str]:
 
 def _refuse(options: list[str], why: str, instead: str) -> None:
     if options:
-        raise UsageError(f"{' and '.join(options)} {why}", remedy=f"leave that out, or {instead}")
+        raise UsageError(f"{' and '.join(options)} {why}", remedy=f"leave it out, or {instead}")
 
 
 def _size_text(demand: Demand) -> str:
@@ -338,7 +347,7 @@ def _drawings(
     def heat(plots: Any, path: Path) -> object:
         return plots.heat(schedule, network, path, title=title, simulation=result)
 
-    return {"picture": gantt, "throughput": throughput, "heat": heat}
+    return {"timeline": gantt, "throughput": throughput, "heat": heat}
 
 
 def _draw(path: str, draw: Callable[[Any, Path], object]) -> None:
@@ -346,7 +355,7 @@ def _draw(path: str, draw: Callable[[Any, Path], object]) -> None:
         plots = importlib.import_module("hocket.pictures")
     except ImportError as error:
         raise MissingToolError(
-            f"no pictures without a part of Python: {error}", remedy="pip install matplotlib"
+            f"drawing needs a Python package that is missing: {error}", remedy="pip install matplotlib"
         ) from error
     # Drawn beside, then put in place whole.
     with tempfile.TemporaryDirectory(prefix="hocket-") as folder:

@@ -1,4 +1,4 @@
-"""``hocket sort``: the rows of a file, sorted by MPI ranks."""
+"""``hocket-sort``: the rows of a file, sorted by MPI ranks: a program of its own, as its library is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 import stat
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -16,6 +16,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from hocket.cli import main as run_program
+from hocket.cli._shared.commands import Command
+from hocket.cli._shared.complete import with_completion
+from hocket.cli._shared.failure import Refusing
 from hocket.cli._shared.launching import (
     check_places,
     check_ranks_here,
@@ -43,27 +47,40 @@ METHODS: Final = ("auto", "radix", "sample")
 FIRST_TOUCH: Final = "first touch"  # sort/mpi/costs/steps.hpp
 
 
-@click.command()
-@click.option("-n", "ranks", type=Whole(min=1), help="Number of ranks. [default: one per core]")
+class _Program(Refusing, Command):
+    """The command, which begins a command line."""
+
+
+@click.command(
+    cls=_Program,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    examples=(
+        "hocket-sort keys.npy sorted.npy -n 8",
+        "hocket-sort events.npy events.npy -n 8 --key time --report",
+    ),
+)
+@click.option("-n", "ranks", type=Whole(min=1), help="Number of ranks.  [default: one per core]")
 @click.option(
     "--payload",
     nargs=2,
     metavar="IN2.npy OUT2.npy",
-    help="Rows that move with their keys: those of IN2 are written to OUT2.",
+    help="Rows of IN2 move with their keys and are written to OUT2.",
 )
-@click.option("--key", "field", metavar="FIELD", help="Sort records by this field; they move as a whole.")
+@click.option("--key", "field", metavar="FIELD", help="Sort records by this field. Records move as a whole.")
 @click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True, help="How to sort.")
 @click.option(
-    "--memory", metavar="SIZE", help="What the ranks of a host may use together. [default: what is free]"
+    "--memory", metavar="SIZE", help="Memory for all ranks of a host together.  [default: what is free]"
 )
-@click.option("--report", "with_report", is_flag=True, help="Print what each step took, and was to take.")
+@click.option(
+    "--report", "with_report", is_flag=True, help="Print the measured and the predicted time of each step."
+)
 @json_option
 @mpi_option
 @hostfile_option
-@click.option("--network", "source", metavar="NETWORK", help="Schedule what crosses this network.")
+@click.option("--network", "source", metavar="NETWORK", help="Schedule the messages on this network.")
 @defaults_options
 @scheduling_options
-@click.option("-v", "--verbose", is_flag=True, help="Show what the ranks say.")
+@click.option("-v", "--verbose", is_flag=True, help="Show the output of the ranks.")
 @click.argument("source_file", metavar="IN.npy")
 @click.argument("output", metavar="OUT.npy")
 def sort(
@@ -87,7 +104,7 @@ def sort(
 ) -> None:
     """Sort the keys in IN.npy with MPI ranks and write them to OUT.npy, which may be the same file.
 
-    Equal keys stay in their order, NaN come last. All hosts must see the files.
+    Equal keys keep their order. NaN come last. All hosts must see both files.
     """
     from hocket.launch.environment import RuntimeOptions
     from hocket.launch.mpi import find_mpi
@@ -124,6 +141,14 @@ def sort(
         click.echo(json.dumps(asdict(report), indent=2))
     else:
         click.echo(_summary(report, with_report))
+
+
+with_completion(sort)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs ``hocket-sort``; returns the exit code."""
+    return run_program(arguments, sort, "hocket-sort")
 
 
 def _check(

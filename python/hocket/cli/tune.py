@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from hocket.cli._shared.commands import Group
 from hocket.cli._shared.options import json_option
 from hocket.cli._shared.work import as_columns, check_writable, write_atomically
 
@@ -16,15 +17,17 @@ if TYPE_CHECKING:
 
 FORMATS: Final = ("openmpi", "openmpi-6", "mpich")
 
-place_option = click.option("--place", metavar="PLACE", help="Only this place, or those that begin so.")
+place_option = click.option(
+    "--place", metavar="PLACE", help="Only places whose names begin with this.  [default: all]"
+)
 
 
-@click.group()
+@click.group(cls=Group, examples=("hocket tune show", "hocket tune export --to openmpi -o rules"))
 def tune() -> None:
     """Show, forget or export what runs have learned about their calls.
 
-    A run by `hocket run` finds out which way of carrying out a call is the fastest and keeps it for the next one at the
-    same place: the same network, hosts, ranks and MPI library.
+    A run measures which way of serving a call is the fastest. It keeps the timings for later runs at the same place:
+    the same network, hosts, ranks and MPI library.
     """  # fmt: skip
 
 
@@ -46,11 +49,11 @@ def _object(choice: Choice) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@tune.command()
+@tune.command(examples=("hocket tune show", "hocket tune show --json"))
 @place_option
 @json_option
 def show(place: str | None, as_json: bool) -> None:
-    """Show what is kept: the winner of each call and size, and what it saves of the library's own time."""
+    """Show the fastest way for each call and size, and its gain over the MPI library."""
     from hocket.measure.tuning.kept import COLUMNS, choices
     from hocket.system.cache import choices_dir
 
@@ -66,38 +69,44 @@ def show(place: str | None, as_json: bool) -> None:
     click.echo(as_columns(COLUMNS, [one.cells() for one in found]))
 
 
-@tune.command()
+@tune.command(examples=("hocket tune clear --all", "hocket tune clear --place 3f2a"))
 @place_option
-@click.option("--all", "every", is_flag=True, help="All places.")
+@click.option("--all", "every", is_flag=True, help="Forget the timings of all places.")
 def clear(place: str | None, every: bool) -> None:
-    """Forget what is kept of a place, or all of it; the next runs find out anew."""
+    """Forget the timings of one place, or of all. The next runs measure again."""
     from hocket.errors import UsageError
     from hocket.measure.tuning.kept import forget
 
     if every == (place is not None):
-        raise UsageError("either --place or --all is wanted", remedy="hocket tune show lists all places")
+        raise UsageError(
+            "nothing says which places to forget, or both --place and --all do",
+            remedy="hocket tune show lists all places",
+        )
     removed = forget(place or "")
     click.echo(f"forgotten: {len(removed)} place{'' if len(removed) == 1 else 's'}")
 
 
-@tune.command()
+@tune.command(
+    examples=(
+        "hocket tune export --to openmpi -o rules",
+        "hocket tune export --to mpich --library /usr/lib/libmpi.so -o rules.json",
+    )
+)
 @click.option("--to", "form", type=click.Choice(FORMATS), required=True,
-              help="openmpi: up to 5; openmpi-6: JSON, from 6 on; mpich: JSON.")  # fmt: skip
+              help="Library: openmpi (up to 5), openmpi-6 (JSON, from 6 on), or mpich (JSON).")  # fmt: skip
 @place_option
 @click.option(
-    "--library", metavar="FILE", help="With mpich: libmpi.so, whose other decisions are taken over."
+    "--library", metavar="FILE", help="With mpich: its libmpi.so, which has the library's other decisions."
 )
-@click.option("-o", "--output", metavar="FILE", help="Where the rules go. [standard output]")
+@click.option("-o", "--output", metavar="FILE", help="File for the rules.  [default: standard output]")
 def export(form: str, place: str | None, library: str | None, output: str | None) -> None:
-    """Write what was learned as rules of the MPI library, for where Hocket may not be loaded.
+    """Write what was learned as tuning rules of the MPI library, for sites that may not load Hocket.
 
-    Rules choose between the library's own algorithms. Hocket's schedules cannot be said there; how many choices were
-    left out is told.
+    Rules choose between the library's own algorithms. They cannot express Hocket's schedules. The command says how many
+    choices it left out.
 
     \b
-    hocket tune export --to openmpi -o rules
     mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename rules ...
-    hocket tune export --to mpich --library /usr/lib/libmpi.so -o rules.json
     MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=rules.json mpiexec ...
     """  # fmt: skip
     from pathlib import Path
@@ -108,7 +117,7 @@ def export(form: str, place: str | None, library: str | None, output: str | None
 
     check_writable(output)
     if form == "mpich" and library is None:
-        raise UsageError("the file replaces all decisions of MPICH, so these are needed",
+        raise UsageError("the file replaces all decisions of MPICH, so its own are needed",
                          remedy="name its libmpi.so: --library FILE")  # fmt: skip
     if form != "mpich" and library is not None:
         raise UsageError("--library is for --to mpich", remedy="leave it out")
@@ -123,8 +132,7 @@ def export(form: str, place: str | None, library: str | None, output: str | None
         write_atomically(output, [text])
     sys.stdout.flush()
     click.echo(
-        f"rules: {len(made)}; choices that need none, as the library's own decision is the fastest: {len(needless)}; "
-        f"choices that cannot be said: {len(unsayable)} (Hocket's schedules: only `hocket run` and `hocket env` "
-        "bring them)",
+        f"rules: {len(made)}; choices without a rule, as the library's own decision is the fastest: {len(needless)}; "
+        f"choices that rules cannot express: {len(unsayable)} (Hocket's schedules need 'hocket run' or 'hocket env')",
         err=True,
     )

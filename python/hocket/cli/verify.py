@@ -1,4 +1,4 @@
-"""``hocket verify``: trusts neither the file nor the algorithm."""
+"""``hocket verify``: a plan file checked, whatever it says about itself."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hocket.cli._shared.commands import Command
 from hocket.cli._shared.irregular import time_in_turn
 from hocket.cli._shared.options import (
     defaults_options,
@@ -31,7 +32,13 @@ if TYPE_CHECKING:
     from hocket.planning.figures import Figures
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "hocket verify plan.hkt --network cluster.toml",
+        "hocket verify plan.hkt --network cluster.toml --ranks-per-host 4 --two-level",
+    ),
+)
 @click.argument("path", metavar="PLAN")
 @network_option()
 @click.option(
@@ -50,9 +57,10 @@ def verify(
     defaults: Defaults,
     as_json: bool,
 ) -> None:
-    """Check PLAN against NETWORK, every phase and every byte.
+    """Check every phase and every byte of PLAN against NETWORK.
 
-    Exit code 0: it holds. 1: it does not, and why. 2: the file is damaged or was made for another network.
+    The exit code is 0 if the plan holds, 1 if it does not, and 2 if the file is damaged or was made for another
+    network.
     """
     from hocket import _core
     from hocket.planning.figures import peak_rss_bytes

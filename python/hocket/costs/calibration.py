@@ -141,7 +141,7 @@ def from_json(found: Any) -> Calibration:
     """The calibration that as_json() has written. Raises ValueError for anything else."""
     whole = _object(found)
     if whole.get("format") != FORMAT:
-        raise ValueError("it is no calibration of a network")
+        raise ValueError("it is not a calibration of a network")
     if whole.get("version") != VERSION:
         raise ValueError("it is of another version")
     classes = tuple(_class(one) for one in _list(whole, "classes"))
@@ -194,33 +194,33 @@ def _figure(found: dict[str, Any], name: str) -> Figure:
 
 def _object(found: Any, name: str = "") -> dict[str, Any]:
     if not isinstance(found, dict):
-        raise ValueError(f"{name or 'something'} is no object")
+        raise ValueError(f"{name or 'something'} is not an object")
     return found
 
 
 def _list(found: dict[str, Any], name: str) -> list[Any]:
     value = found.get(name)
     if not isinstance(value, list) or len(value) > MOST_ENTRIES:
-        raise ValueError(f"{name} is no list, or too long a one")
+        raise ValueError(f"{name} is not a list, or too long a one")
     return value
 
 
 def _text(found: dict[str, Any], name: str) -> str:
     value = found.get(name)
     if not isinstance(value, str) or len(value) > 1000 or not value.isprintable():
-        raise ValueError(f"{name} is no text")
+        raise ValueError(f"{name} is not a text")
     return value
 
 
 def _number(found: dict[str, Any], name: str, least: float, most: float) -> float:
     value = found.get(name)
     if type(value) not in (int, float) or not least <= value <= most:  # type: ignore[operator]
-        raise ValueError(f"{name} is no number from {least:g} to {most:g}")
+        raise ValueError(f"{name} is not a number from {least:g} to {most:g}")
     return float(value)  # type: ignore[arg-type]
 
 
 def _count(found: dict[str, Any], name: str, least: int = 1) -> int:
     value = found.get(name)
     if type(value) is not int or not least <= value <= MOST_BYTES:
-        raise ValueError(f"{name} is no whole number from {least} on")
+        raise ValueError(f"{name} is not a whole number from {least} on")
     return value

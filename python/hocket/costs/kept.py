@@ -45,7 +45,7 @@ def read_file_of(path: str | os.PathLike[str]) -> Calibration:
     try:
         return from_json(json.loads(data.decode()))
     except (ValueError, RecursionError) as problem:
-        raise HocketError(f"{path} is no calibration, or damaged: {problem}", remedy=again) from None
+        raise HocketError(f"{path} is not a calibration, or damaged: {problem}", remedy=again) from None
 
 
 def read_calibration(

@@ -5,6 +5,7 @@ A collective is a row of the core's table (``core/demand/collective.cpp``); comm
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from hocket import _core
@@ -29,13 +30,40 @@ EQUAL: Final = tuple(entry for entry in COLLECTIVES.values() if not entry.by_mat
 PLANNED_FOR_JOBS: Final = (ALL_TO_ALL, ALL_GATHER)
 
 
+def _letters(name: str) -> str:
+    return re.sub(r"[-_ ]", "", name.lower()).removeprefix("mpi")
+
+
+# The one spelling of each name, by its letters: Hocket's own, and MPI's with all their forms (MPI_Ialltoall_c).
+_SPELLINGS: Final = {
+    f"{begin}{_letters(name)}{end}": entry.name
+    for entry in COLLECTIVES.values()
+    for name in (entry.name, *entry.mpi_calls.split(", "))
+    for begin in ("", "i")
+    for end in ("", "init", "c", "initc")
+}
+
+
+def spelled(name: str) -> str:
+    """The collective that a name means (``MPI_Alltoall``, ``alltoall``, ``all-to-all``), in its one spelling; the name
+    itself if it is none of a collective."""
+    return str(_SPELLINGS.get(_letters(name), name))
+
+
 def find(name: str) -> _core.Collective:
     """The descriptor of a collective that a name and a size say everything of; raises UsageError."""
-    entry = COLLECTIVES.get(name)
+    entry = COLLECTIVES.get(spelled(name))
     if entry is None or entry.by_matrix:
         known = ", ".join(f"'{equal.name}'" for equal in EQUAL)
-        raise UsageError(f"there is no demand '{name}'", remedy=f"give {known} or a matrix of bytes")
+        raise UsageError(f"there is no collective '{name}'", remedy=f"give {known} or a matrix of bytes")
     return entry
+
+
+def usual_alpha(demand: _core.Demand) -> float:
+    """Seconds that a message is taken to cost its sender unless the user says otherwise: of a plan, what its ranks
+    assume when they run it."""
+    call = call_of(demand)
+    return float(COLLECTIVES[demand.pattern if call is None else call[0]].usual_alpha)
 
 
 def call_of(demand: _core.Demand) -> tuple[str, int] | None:

@@ -47,5 +47,5 @@ def read_header(stream: BinaryIO) -> Header:
         raise ValueError("this version of .npy is not known")
     shape, column_major, dtype = header
     if any(side < 0 for side in shape):
-        raise ValueError("an array of less than nothing")
+        raise ValueError("the array has a negative size")
     return Header(shape, column_major, dtype, stream.tell())

@@ -19,7 +19,7 @@ def problem_of(value: float) -> str:
     if not math.isfinite(value):
         return "is not a number of bytes"
     if value < 0:
-        return "is less than nothing"
+        return "is negative"
     if value != math.floor(value):
         return "is not a whole number of bytes"
     return "is more than 2^63 - 1 bytes" if value > MOST_BYTES else ""

@@ -16,7 +16,7 @@ from hocket.network.chosen import job_hosts
 def check_network(case: Case) -> Iterator[Finding]:
     if case.network_file is None:
         if not case.plans:
-            yield note("network", "no network was given, so it and the placement were not looked at",
+            yield note("network", "no network was given; network and placement were not checked",
                        "give one: --network FILE")  # fmt: skip
         return
     known = read_known_network(case.network_file, case.defaults, job_hosts(case.environment, case.hostfile))

@@ -18,7 +18,7 @@ def check_package(_: Case) -> Iterator[Finding]:
     try:
         package = version("hocket")
     except PackageNotFoundError:
-        yield problem("hocket", "the package is not installed, only found", _AGAIN)
+        yield problem("hocket", "the package is found but not installed", _AGAIN)
         return
     extension = getattr(_core, "__version__", "older")
     if extension != package:

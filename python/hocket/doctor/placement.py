@@ -28,7 +28,7 @@ def check_placement(case: Case) -> Iterator[Finding]:
         yield problem("placement", f"{_ranks(uncertain, told)} may run on {either}", _REMEDY)
     if torn:
         claimed = _listed([names[host] for host in torn])
-        yield problem("placement", f"several machines go by the name of {claimed}", _REMEDY)
+        yield problem("placement", f"several machines are called {claimed}", _REMEDY)
     if not (unknown or uncertain or torn):
         yield ok("placement", f"the network knows the hosts of all {len(told)} ranks")
     if not unknown:

@@ -18,7 +18,7 @@ def check_scheduled(case: Case) -> Iterator[Finding]:
     if case.mpi is None or case.probe is None or case.runtime is None:
         return
     if is_disabled(case.environment):
-        yield note("scheduled", "nothing was, as HOCKET_DISABLE=1 is set", ENABLE)
+        yield note("scheduled", "no call was scheduled, because HOCKET_DISABLE=1 is set", ENABLE)
         return
     count = rank_count(case)
     invented = case.network is None
@@ -44,7 +44,7 @@ def check_scheduled(case: Case) -> Iterator[Finding]:
     reasons = [line for line in said if line not in told_before]
     if reasons:
         yield problem("scheduled", f"the MPI library served the all-to-all: {reasons[0]}",
-                      "do what this line and those above say")  # fmt: skip
+                      "follow the advice of this line and those above")  # fmt: skip
     elif count < 3:
         yield note(
             "scheduled", "with fewer than three ranks there is nothing to schedule", "give more: -n RANKS"

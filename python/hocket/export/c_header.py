@@ -70,7 +70,6 @@ class Comment:
 
     title: str
     collective: str
-    options: str  # that choose the schedule
     replaces: str
     serves: list[str]
     size: str
@@ -81,7 +80,6 @@ def all_to_all_comment(planned: PlannedExchange, options: RoutineOptions) -> Com
     return Comment(
         "all-to-all personalised communication",
         ALL_TO_ALL,
-        "",
         _replaces(options.function, "MPI_Alltoall"),
         [
             "any datatype and count, and MPI_IN_PLACE; other communicators and messages below",
@@ -101,7 +99,6 @@ def all_gather_comment(planned: PlannedExchange, options: RoutineOptions) -> Com
     return Comment(
         ALL_GATHER,
         ALL_GATHER,
-        f" --bytes {planned.demand.bytes} --alpha {planned.alpha:g}s",
         _replaces(options.function, "MPI_Allgather", "v"),
         [
             "any datatype and counts, and MPI_IN_PLACE; other communicators and contributions below",
@@ -121,7 +118,6 @@ def broadcast_comment(planned: PlannedExchange, options: RoutineOptions, size: i
     return Comment(
         "broadcast",
         planned.collective,
-        f" --bytes {size} --root {root} --alpha {planned.alpha:g}s",
         _replaces(options.function, "MPI_Bcast"),
         [
             f"any datatype and count, from rank {root} of the network; other communicators, other roots and",
@@ -141,7 +137,6 @@ def root_comment(planned: PlannedExchange, options: RoutineOptions, root: int, r
     return Comment(
         planned.collective,
         planned.collective,
-        f" --bytes {size} --root {root}",
         _replaces(options.function, replaced),
         [
             f"any datatype and count, and MPI_IN_PLACE, with rank {root} of the network as root; other",
@@ -158,12 +153,10 @@ def root_comment(planned: PlannedExchange, options: RoutineOptions, root: int, r
 def reduction_comment(
     planned: PlannedExchange, options: RoutineOptions, size: int, root: int | None, replaced: str, suffix: str
 ) -> Comment:
-    roots = "" if root is None else f" --root {root}"
     result = "any operation that commutes, datatype and counts, and MPI_IN_PLACE"
     return Comment(
         planned.collective,
         planned.collective,
-        f" --bytes {size}{roots} --alpha {planned.alpha:g}s",
         _replaces(options.function, replaced, suffix),
         [
             f"{result}; other communicators",
@@ -210,9 +203,8 @@ def header(
     return _block([
         f"{options.function}: {comment.title}, scheduled for one network.",
         "",
-        f"Written by Hocket {version('hocket')} for the network {source}:",
-        f"  hocket generate {comment.collective} --network {source}{comment.options}"
-        f" --algorithm {planned.algorithm} --flow {options.flow} --function-name {options.function}",
+        f"Written by Hocket {version('hocket')} from the plan {source}:",
+        f"  hocket export {source} --to c --flow {options.flow} --function-name {options.function}",
         "",
         comment.replaces,
         f"Compile it with any MPI:  mpicc -O2 -c FILE.c. It serves communicators of {network.ranks} ranks,",

@@ -98,7 +98,7 @@ ROUTINES: Final = {
 def routine_source(planned: PlannedExchange, source: str, options: RoutineOptions | None = None) -> str:
     """C99 source that needs nothing but MPI. The same input gives the same text.
 
-    ``source``: the network as the user named it. Raises UsageError for schedules that no routine is written for:
+    ``source``: the plan as the user named it. Raises UsageError for schedules that no routine is written for:
     incomplete ones, of too many ranks or pieces, or of blocks that differ where the collective's do not.
     """
     collective = planned.collective

@@ -15,7 +15,7 @@ from hocket.errors import HocketError
 ABOUT: Final = "MPI runtime of Hocket for programs with hocket.h"
 
 _CMAKE: Final = """\
-# {about}, version {version}; printed by hocket config --cmake.
+# {about}, version {version}; printed by hocket info --cmake.
 set(Hocket_VERSION {version})
 if(NOT MPI_C_COMPILER)
   set(MPI_C_COMPILER {mpicc})
@@ -26,7 +26,7 @@ find_dependency(MPI COMPONENTS C)
 _CMAKE_LIBRARY: Final = """\
 if(NOT EXISTS {library})
   set(Hocket_FOUND FALSE)
-  set(Hocket_NOT_FOUND_MESSAGE "its library is gone: print this file again (hocket config --cmake)")
+  set(Hocket_NOT_FOUND_MESSAGE "its library is gone: print this file again (hocket info --cmake)")
   return()
 endif()
 if(NOT TARGET Hocket::{name})
@@ -41,7 +41,7 @@ endif()
 
 # Same rules as CMake's SameMajorVersion, whose generator would need CMake to run.
 _CMAKE_VERSION: Final = """\
-# {about}; printed by hocket config --cmake-version.
+# {about}; printed by hocket info --cmake-version.
 set(PACKAGE_VERSION {version})
 set(PACKAGE_VERSION_COMPATIBLE TRUE)
 if(PACKAGE_VERSION VERSION_LESS PACKAGE_FIND_VERSION)

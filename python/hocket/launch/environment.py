@@ -240,7 +240,7 @@ def _given_plans(
             name, root = call
             pattern = f"{name} with root {root}"
         elif pattern == IRREGULAR:
-            raise PlanError(f"{path}: no call of a program follows a plan of an {pattern} exchange",
+            raise PlanError(f"{path}: a program's calls cannot follow a plan of an {pattern} exchange",
                             remedy=f"give plans of {' or '.join(entry.name for entry in EQUAL)}")  # fmt: skip
         elif plan.header.transfers > 0 and not some_call_follows(plan.header.demand):
             raise PlanError(f"{path}: calls of any size follow a plan, and in this {pattern} the ranks' blocks differ "

@@ -87,7 +87,7 @@ def run_job(
             by_hand = "run it by hand: " + " ".join(command)
             raise HocketError(
                 how_it_ended(code, said, job.until),
-                remedy=by_hand if verbose is None else "-v shows all that the ranks say",
+                remedy=by_hand if verbose is None else "-v shows the output of the ranks",
             )
         return Outcome(answers[-1], error_lines(said))
 

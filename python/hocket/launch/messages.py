@@ -29,8 +29,8 @@ def lines(process: subprocess.Popen[str], patience: float) -> Iterator[str]:
             line = heard.get(timeout=patience)
         except queue.Empty:
             raise HocketError(
-                f"the ranks have said nothing for {patience:g} s",
-                remedy="see whether the hosts are busy, or cannot reach each other",
+                f"the ranks have not reported for {patience:g} s",
+                remedy="check that the hosts are not overloaded and can reach each other",
             ) from None
         if line is None:
             return

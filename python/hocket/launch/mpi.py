@@ -22,6 +22,8 @@ SCHEDULER_LAUNCHERS = ("srun", "flux", "aprun", "jsrun", "prun", "lrun", "ibrun"
 _LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.hydra", "mpiexec.mpich", "mpiexec.openmpi")
 # Within a job of a batch system launchers start ranks on the job's hosts.
 JOB_VARIABLES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID")
+# Number of ranks that a job was given: by Slurm, Grid Engine, Torque and LSF.
+_JOB_RANKS = ("SLURM_NTASKS", "NSLOTS", "PBS_NP", "LSB_DJOB_NUMPROC")
 # Variables for more ranks than cores. In four collectives MPICH's ranks of one host wait without ever giving
 # up their core, unless the algorithms are those for several hosts. MPIR_CVAR_ENABLE_HEAVY_YIELD would make
 # all-to-alls slower.
@@ -232,11 +234,16 @@ def launch_command(
     return [*command, *_exports(mpi, env), "-n", str(n), *argv]
 
 
+def ranks_of_job(environment: Mapping[str, str]) -> int | None:
+    """Number of ranks that the batch job of this environment was given; None if there is none."""
+    given = (environment.get(name, "") for name in _JOB_RANKS)
+    return next((int(ranks) for ranks in given if ranks.isascii() and ranks.isdigit()), None)
+
+
 def slots() -> float:
     """Number of ranks that Open MPI starts without being told to oversubscribe."""
-    for tasks in (os.environ.get(name, "") for name in ("SLURM_NTASKS", "NSLOTS")):  # Slurm's, Grid Engine's
-        if tasks.isascii() and tasks.isdigit():
-            return int(tasks)
+    if (ranks := ranks_of_job(os.environ)) is not None:
+        return ranks
     # A job's launcher knows better than we. JOB_ID alone may be of anything.
     if any(name in os.environ for name in JOB_VARIABLES if name != "JOB_ID"):
         return math.inf

@@ -131,7 +131,7 @@ def _read(path: Path) -> RankRecord:
         ) from None
     if len(lines) == 1:  # not even the first line, which is written before any call
         raise HocketError(
-            f"{path.name.replace('-', ' ')} could write nothing of what it sent",
+            f"{path.name.replace('-', ' ')} could not write its record",
             remedy="make room where -o is, and record again",
         )
     number = 0

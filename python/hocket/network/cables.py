@@ -76,7 +76,7 @@ def _know(state: Merge, chassis: Chassis) -> None:
         raise NetworkError(
             f"chassis {shown(chassis.id)} is called {shown(chassis.name)}, and {shown(first.name)} at {first.where}",
             where=chassis.where,
-            remedy="wait two minutes, until all have heard its new name, and record all files anew",
+            remedy="wait two minutes, until all have heard its new name, and record all files again",
         )
 
 

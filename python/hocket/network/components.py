@@ -1,4 +1,4 @@
-"""Components: parts of a network between which no wire leads. Slurm's files may have several roots."""
+"""Components: parts of a network that no path joins. Slurm's files may have several roots."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def component_with(components: Sequence[NetworkDescription], hosts: Collection[s
         what, (one, other) = "the hosts are in several components: ", [here[0] for _, here in found[:2]]
     raise NetworkError(
         what
-        + f"no wire leads from {shown(one)} to {shown(other)}; the network has {len(components)} components",
+        + f"no path leads from {shown(one)} to {shown(other)}; the network has {len(components)} components",
         where=Where(components[0].source),
         remedy=REMEDY,
     )

@@ -19,7 +19,7 @@ from hocket.units import format_rate
 if TYPE_CHECKING:
     from hocket._core import Network
 
-_REMEDY: Final = "say --oversubscription or --uplink-rate, or let 'hocket run' measure"
+_REMEDY: Final = "give --oversubscription or --uplink-rate, or let 'hocket run' measure them"
 
 
 @dataclass(frozen=True, slots=True)

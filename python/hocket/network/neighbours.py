@@ -61,7 +61,7 @@ def _hosts(state: Merge, cables: list[Cable], choice: Choice) -> set[str]:
             raise NetworkError(
                 f"{shown(name)} hears no neighbour, and none hears it",
                 where=record.where,
-                remedy="look whether lldpd runs at both ends (lldpcli show interfaces), wait 30 s, record it anew; or "
+                remedy="look whether lldpd runs at both ends (lldpcli show interfaces), wait 30 s, record it again; or "
                 "leave the file out",
             )
     forwarding = _forwarding(state, cables)
@@ -185,7 +185,7 @@ def _description(
     if len(parts) > 1:
         one, other = (part.hosts[0].name for part in parts[:2])
         raise NetworkError(
-            f"no cable is told that leads from {shown(one)} to {shown(other)}: the files are of {len(parts)} separate "
+            f"no cable leads from {shown(one)} to {shown(other)}: the files are of {len(parts)} separate "
             "networks",
             where=Where(source),
             remedy=_WHOLE,

@@ -168,7 +168,7 @@ def plan(
     ``contributions``, one size for each rank; or a matrix of shape (ranks, ranks) whose entry [i, j] is the
     bytes that rank i sends to rank j: a numpy array, nested lists, or a sparse array of scipy. Numbers are
     integers, or floats that are whole. What a rank has for itself, on the diagonal, is no message.
-    ``algorithm``: one of ``hocket algorithms``, or ``"auto"``. ``window``: messages in flight on a channel;
+    ``algorithm``: one of ``hocket info``, or ``"auto"``. ``window``: messages in flight on a channel;
     None: as many as ``hocket run`` allows.
     ``alpha``: seconds that a message costs its sender (matrices, and where ranks pass on what they get);
     None: 50 µs where there is a root, as in a running program, else 0. ``seed``: of algorithms
@@ -184,11 +184,11 @@ def plan(
     seconds = None if alpha is None else seconds_of(alpha, "alpha")
     collective = find(demand) if isinstance(demand, str) else None
     if not isinstance(algorithm, str):
-        raise UsageError(f"algorithm {algorithm!r}", remedy="give 'auto' or a name of 'hocket algorithms'")
+        raise UsageError(f"algorithm {algorithm!r}", remedy="give 'auto' or a name of 'hocket info'")
     if contributions is not None and not (collective is not None and takes_contributions(collective)):
         raise UsageError("contributions belong to an all-gather or a reduce-scatter", remedy="leave them out")
     if bytes is not None and (collective is None or contributions is not None):
-        raise UsageError("the demand says all sizes already", remedy="leave bytes out")
+        raise UsageError("the demand has all sizes", remedy="leave bytes out")
     with typed():
         if collective is None:
             traffic = traffic_of(demand)

@@ -80,7 +80,7 @@ def compare_networks(
         raise PlanError(
             f"{where}: made for other uplinks than a run has measured: {network.channel_name(2 * link)} of "
             f"{planned}, measured {now}",
-            remedy=f"{remedy}, or say in both how wide they are: --uplink-rate or --oversubscription",
+            remedy=f"{remedy}, or state the same rates in both: --uplink-rate or --oversubscription",
         )
     for what, of_plan, of_network in (
         ("hosts", _hosts(made_for), _hosts(network)),

@@ -236,15 +236,17 @@ def _check_serves(algorithm: str, network: _core.Network, demand: _core.Demand) 
         what, _, known = str(unknown).partition("; there are ")
         raise UsageError(what, remedy=f"give auto, or one of {known}") from None
     if why_not := entry.why_not(network, served):
-        able = [
-            s.name
-            for s in _core.all_algorithms()
-            if s.pattern == served.pattern and not s.why_not(network, served)
-        ]
         raise UsageError(
             f"--algorithm {algorithm} cannot serve this: {why_not}",
-            remedy=f"give auto, or one of those that can: {', '.join(able)}",
+            remedy=f"give auto, or one of those that can: {', '.join(able_algorithms(network, demand))}",
         )
+
+
+def able_algorithms(network: _core.Network, demand: _core.Demand) -> list[str]:
+    """The algorithms that can serve a demand on this network, in the order of the registry."""
+    served = demand.scheduled_as
+    every = _core.all_algorithms()
+    return [one.name for one in every if one.pattern == served.pattern and not one.why_not(network, served)]
 
 
 def check(

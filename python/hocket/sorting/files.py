@@ -41,7 +41,7 @@ class ArrayFile:
             with open_file(path, again=True) as file:
                 size = os.fstat(file.fileno()).st_size
                 if file.read(len(MAGIC)) != MAGIC:
-                    raise ArrayError("is no .npy file", where=where, remedy=_SAVE)
+                    raise ArrayError("is not a .npy file", where=where, remedy=_SAVE)
                 file.seek(0)
                 header = read_header(file)
         except FileNotFoundError:

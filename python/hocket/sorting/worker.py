@@ -1,4 +1,4 @@
-"""Work of each rank of ``hocket sort``: read its rows, sort with the others, write its part of the result."""
+"""Work of each rank of ``hocket-sort``: read its rows, sort with the others, write its part of the result."""
 
 from __future__ import annotations
 

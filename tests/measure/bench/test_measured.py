@@ -98,7 +98,7 @@ def test_the_runtime_says_why_nothing_is_scheduled(mpi: Mpi) -> None:
 
 
 def test_table_csv_and_picture(mpi: Mpi, tmp_path: Path) -> None:
-    files = ("--csv", tmp_path / "times.csv", "--plot", tmp_path / "times.svg")
+    files = ("--csv", tmp_path / "times.csv", "--plot", f"times={tmp_path / 'times.svg'}")
     done = started(mpi, "all-to-all", *NETWORK, "--sizes", "8:64K:8", *files)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
@@ -136,7 +136,7 @@ for pattern in sys.argv[1].split(","):
             raise
 """
 
-BOUNDS = {"all-to-all": 4, "all-gather": 3, "alltoallv": None, "reduce-scatter": 3, "all-reduce": 1.5, "broadcast": 1,
+BOUNDS = {"all-to-all": 4, "all-gather": 3, "irregular": None, "reduce-scatter": 3, "all-reduce": 1.5, "broadcast": 1,
           "reduce": 1}  # fmt: skip
 
 
@@ -194,7 +194,7 @@ from hocket.measure.bench import exchanges
 from hocket.cli import main
 
 arguments = sys.argv[1:]
-kinds = {"AllToAll": "all-to-all", "AllGather": "all-gather", "AllToAllV": "alltoallv",
+kinds = {"AllToAll": "all-to-all", "AllGather": "all-gather", "AllToAllV": "irregular",
          "ReduceScatter": "reduce-scatter", "AllReduce": "all-reduce", "Broadcast": "broadcast"}
 for kind, pattern in kinds.items():
     original = getattr(exchanges, kind).call
@@ -226,7 +226,7 @@ def test_a_wrong_byte_is_found(mpi: Mpi, tmp_path: Path) -> None:
     done = run(*launch_command(mpi, 3, [], env, [sys.executable, str(script), *arguments]))
     assert done.returncode == 0, done.stderr
     told = done.stdout
-    for pattern in "all-to-all", "all-gather", "alltoallv", "reduce-scatter", "all-reduce", "broadcast":
+    for pattern in "all-to-all", "all-gather", "irregular", "reduce-scatter", "all-reduce", "broadcast":
         for damage in "flipped", "lost", "none":
             case = f"{pattern} {damage}"
             answer, end = json.JSONDecoder().raw_decode(told)
@@ -255,15 +255,15 @@ def test_what_tells_a_rank() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("all-to-all",), "-n is missing; say how many ranks, or start it"),
+        (("all-to-all",), "-n is missing; give the number of ranks, or start it"),
         (("all-to-all", "-n", "100000"), "-n 100000: more than"),
         (("all-to-all", "-n", "4", "--sizes", "8:4"), "--sizes '8:4' ends before it begins"),
-        (("all-to-all", "-n", "4", "--plot", "x.txt"), "names no picture format"),
+        (("all-to-all", "-n", "4", "--plot", "times=x.txt"), "has no known ending"),
         (("all-to-all", "-n", "4", "--csv", "/nowhere/x.csv"), "there is no directory /nowhere"),
         (("all-to-all", "-n", "4", "--network", "no.toml"), "no.toml: no such file"),
         (("all-to-all", "-n", "5", *NETWORK), "5 ranks do not fit on the 4 places of chain:2,2"),
         (("all-to-all", "-n", "4", "--sizes", "1G"), "ranks of a host; "),
-        (("alltoallv", "-n", "4", "--density", "2"), "--density 2.0 is not accepted"),
+        (("irregular", "-n", "4", "--density", "2"), "--density 2.0 is not accepted"),
     ],
 )
 def test_what_is_refused(arguments: tuple[str, ...], told: str, monkeypatch: pytest.MonkeyPatch) -> None:

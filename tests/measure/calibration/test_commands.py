@@ -50,7 +50,7 @@ def test_measures_and_keeps(hocket: Call, tmp_path: Path, family: str) -> None:
 def test_draws_a_picture(hocket: Call, kept: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     picture = tmp_path / "costs.svg"
-    assert hocket("calibrate", "network", "--show", kept, "--picture", picture).code == 0
+    assert hocket("calibrate", "network", "--show", kept, "--plot", f"costs={picture}").code == 0
     assert "<svg" in picture.read_text()
 
 
@@ -64,7 +64,7 @@ def test_draws_a_picture(hocket: Call, kept: Path, tmp_path: Path) -> None:
         (["-n", "2", "--network", "star:"], "star"),
         (["--show", "/no/such/file"], "cannot read the calibration /no/such/file"),
         (["--show", "/dev/zero"], "Is a device"),
-        (["--picture", "costs.txt"], "no picture format"),
+        (["--plot", "costs=costs.txt"], "has no known ending"),
     ],
 )
 def test_bad_input(hocket: Call, arguments: list[str], complaint: str) -> None:

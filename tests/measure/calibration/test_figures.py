@@ -45,14 +45,14 @@ def test_flows_of_the_nearest_size(calibration: Calibration) -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"format": "x"}, "no calibration of a network"),
+        ({"format": "x"}, "not a calibration of a network"),
         ({"version": 2}, "another version"),
         ({"classes": []}, "no distances"),
         ({"eager": -1}, "eager"),
         ({"token": {"median": "fast", "spread": 0}}, "median"),
         ({"token": {"median": math.inf, "spread": 0}}, "median"),
-        ({"mpi": 5}, "mpi is no text"),
-        ({"mpi": "a\nb"}, "mpi is no text"),
+        ({"mpi": 5}, "mpi is not a text"),
+        ({"mpi": "a\nb"}, "mpi is not a text"),
         ({"host_flows": [{"flows": 2, "bytes": 8, "part": 1.5, "spread": 0}]}, "part"),
         ({"host_rate": 0}, "host_rate"),
         ({"ranks": True}, "ranks"),
@@ -79,7 +79,7 @@ def test_nothing_but_a_message_comes_of_other_texts(data: st.DataObject) -> None
 @pytest.mark.parametrize("cut", [0, 1, 50, 400])
 def test_truncated_files(kept: Path, cut: int) -> None:
     kept.write_bytes(kept.read_bytes()[:cut])
-    with pytest.raises(HocketError, match="no calibration, or damaged"):
+    with pytest.raises(HocketError, match="not a calibration, or damaged"):
         read_file_of(kept)
 
 

@@ -170,7 +170,7 @@ def refusal(capsys: Capture, *arguments: str) -> str:
         (
             "a.txt",
             "what is this?\n",
-            "a.txt: is nothing that is known here; name a plan, a network, a report",
+            "a.txt: is of no known kind; name a plan, a network, a report",
         ),
         ("a.bin", "\0\1\2", "NUL byte"),
         ("a.txt", "", "is empty; name a plan"),

@@ -12,7 +12,7 @@ from reported_calls import Said
 
 Check = Callable[..., Said]
 LOW = {"HOCKET_MIN_BYTES": "1", "HOCKET_MIN_GATHER_BYTES": "1"}
-LINE = "a GPU runtime is loaded, and schedules serve no buffers in a GPU's memory"
+LINE = "a GPU runtime is loaded, and Hocket cannot send from GPU memory"
 
 
 @pytest.fixture(params=["cuPointerGetAttribute", "hipPointerGetAttributes", "libcuda.so.1"])

@@ -23,7 +23,7 @@ Launch = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(scope="module")
 def program(mpi: Mpi) -> Path:
-    """exchange_check, compiled and linked as `hocket config` says."""
+    """exchange_check, compiled and linked as `hocket info` says."""
     return compile_with_hocket(mpi, PROGRAMS / "exchange_check.c")
 
 
@@ -139,9 +139,9 @@ def test_python(mpi: Mpi, tmp_path: Path) -> None:
 
 
 def test_config_prints_flags(mpi: Mpi) -> None:
-    flags = hocket("config", "--libs", "--mpi", mpi.mpiexec).split()
+    flags = hocket("info", "--libs", "--mpi", mpi.mpiexec).split()
     assert "-lhocket_runtime" in flags
-    (include,) = hocket("config", "--cflags", "--mpi", mpi.mpiexec).split()
+    (include,) = hocket("info", "--cflags", "--mpi", mpi.mpiexec).split()
     assert (Path(include.removeprefix("-I")) / "hocket.h").is_file()
 
 

@@ -239,7 +239,7 @@ def test_calls_that_cannot_be_timed_follow_those_that_were(calls: Callable[..., 
 def test_the_report_tells_what_was_found_out(calls: Callable[..., Told], tmp_path: Path) -> None:
     file = tmp_path / "report.json"
     told = calls(SLOW, FAST, *LEARN, f"--report={file}")
-    assert "who serves them" in told.said
+    assert "candidates selected during the run" in told.said
     choices: list[dict[str, Any]] = json.loads(file.read_text())["choices"]
     (choice,) = choices
     assert choice["collective"] == "all-to-all" and choice["candidate"] != "native"

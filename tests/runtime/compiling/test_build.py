@@ -104,7 +104,7 @@ def test_unknown_flow_control(flow: str) -> None:
 def test_flags_that_no_shell_would_split(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOCKET_CXXFLAGS", "-g '-O0")
     with pytest.raises(
-        UsageError, match="HOCKET_CXXFLAGS is not as a shell writes it: No closing quotation; correct"
+        UsageError, match="HOCKET_CXXFLAGS cannot be split into words: No closing quotation; correct"
     ):
         build_runtime(mpi.mpicc)
 

@@ -255,8 +255,8 @@ def test_an_mpicc_alone(hocket: Hocket, mpi: Mpi) -> None:
 @pytest.mark.parametrize(
     ("network", "job", "says"),
     [
-        ("star:2", "", "nothing will be scheduled on star:2: 2 ranks on 2 hosts; it takes at least 3 ranks"),
-        ("star:1*4", "", "nothing will be scheduled on star:1*4: 4 ranks on 1 host;"),
+        ("star:2", "", "nothing will be scheduled on star:2: it has 2 ranks on 2 hosts; scheduling needs at least 3 ranks"),
+        ("star:1*4", "", "nothing will be scheduled on star:1*4: it has 4 ranks on 1 host;"),
         (
             "star:8",
             "n[2-9]",

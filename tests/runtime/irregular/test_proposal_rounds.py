@@ -58,7 +58,7 @@ def test_the_phases_are_those_that_the_algorithm_computes(
 def test_every_byte_arrives(check: Check) -> None:
     said = check("alltoallv_check 30000", "star:6", 6, env=ROUNDS)
     assert {found[:2] for found in AGREED.findall(said)} >= {("30", "6"), ("20", "5")}
-    assert "planned whole" not in said
+    assert "planned together" not in said
     assert said.served("MPI_Alltoallv")["scheduled: proposals"] > 0
 
 
@@ -94,7 +94,7 @@ def test_nobody_puts_the_sizes_of_all_ranks_together(launch: Launched, network: 
 def test_where_more_than_ports_is_shared_the_whole_is_planned(launch: Launched, network: str) -> None:
     matrices, said = calls_of(launch, network)
     assert sum(matrices) == 1 and "phases by 'proposals'" in said and not AGREED.search(said)
-    assert said.count("are planned whole: they share more than ports") == 1
+    assert said.count("are planned together: they share links") == 1
 
 
 def test_limits_are_those_of_a_plan_of_the_whole(launch: Launched) -> None:

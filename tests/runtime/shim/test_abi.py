@@ -36,7 +36,7 @@ def compiled_fast(mpi: Mpi) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as environment:
         if "HOCKET_CXXFLAGS" not in os.environ:
             environment.setenv("HOCKET_CXXFLAGS", "-O0")
-        mpi_programs.hocket("config", "--libs", "--abi", "standard", "--mpi", mpi.mpiexec)
+        mpi_programs.hocket("info", "--libs", "--abi", "standard", "--mpi", mpi.mpiexec)
         yield
 
 

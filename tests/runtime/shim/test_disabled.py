@@ -42,7 +42,7 @@ def test_no_call_is_scheduled_whatever_else_is_set(
         assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
         assert bool(said.lines) is scheduled and bool(list(tmp_path.glob("trace.*"))) is scheduled
         assert (said.scheduled(PROGRAMS[program]) > 0) is scheduled
-        told_once = ["hocket: not active: HOCKET_DISABLE=1 passes every call on to the MPI library"]
+        told_once = ["hocket: not active: HOCKET_DISABLE=1 passes every call to the MPI library"]
         assert (hears(said) == told_once) is not scheduled, said  # where HOCKET_LOG asks
 
 

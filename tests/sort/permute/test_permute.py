@@ -19,7 +19,7 @@ PROGRAMS = Path(__file__).parents[1] / "programs"
 @pytest.fixture(scope="module", autouse=True)
 def built(mpi: Mpi) -> None:
     """Build the sort library, so that no test waits for the compiler."""
-    hocket("config", "--libs", "--sort", "--mpi", mpi.mpiexec)
+    hocket("info", "--libs", "--sort", "--mpi", mpi.mpiexec)
 
 
 def check(mpi: Mpi, ranks: int, shared: int, *arguments: object, **env: str) -> None:

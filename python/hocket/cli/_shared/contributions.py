@@ -49,7 +49,7 @@ def _size(item: str, where: Where) -> int:
     if not shown:
         raise UsageError("a size is missing between commas", where=where, remedy=REMEDY)
     if re.match(r"-\s*\d", shown):
-        raise UsageError(f"{shown!r} is less than nothing", where=where, remedy=REMEDY)
+        raise UsageError(f"{shown!r} is negative", where=where, remedy=REMEDY)
     try:
         size = parse_bytes(item.strip())
     except HocketError as problem:

@@ -78,6 +78,20 @@ def failures() -> Iterator[None]:
         raise
 
 
+class Refusing(click.Command):
+    """Beginning of a command line: what its commands refuse becomes a :class:`Failure`."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        with failures():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with failures():
+            return super().invoke(ctx)
+
+
 def _asks_for_help(error: click.UsageError) -> bool:
     """'hocket' or 'hocket plan' alone: click 8.2 and later raise this to show the help."""
     kind = getattr(click.exceptions, "NoArgsIsHelpError", None)

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 def demand_option(required: bool) -> Decorator:
     return click.option(
         "--demand", "traffic", required=required, metavar="FILE[:CALL]",
-        help="Who sends how much to whom: .mtx, .npy, CSV, or a call of recorded traffic.",
+        help="Traffic matrix: .mtx, .npy, CSV, or a call of recorded traffic.",
     )  # fmt: skip
 
 
 seed_option = click.option(
     "--seed", default=1, show_default=True, type=Whole(0, 2**63 - 1), metavar="K",
-    help="Of algorithms that draw lots: the same seed, the same schedule.",
+    help="Random seed. The same seed gives the same schedule.",
 )  # fmt: skip
 
 
@@ -61,7 +61,10 @@ def plan_traffic(
         quiet,
     )
     if traffic.kept_bytes and not quiet:
-        click.echo(f"{format_total(traffic.kept_bytes)} stay where they are: no message", err=True)
+        click.echo(
+            f"{format_total(traffic.kept_bytes)} need no message: sender and receiver are the same rank",
+            err=True,
+        )
     return planned
 
 

@@ -24,15 +24,18 @@ RANKS_PER_CORE: Final = 16
 LEAST_LIMIT: Final = 256
 
 mpi_option = click.option(
-    "--mpi", "mpi_name", metavar="MPI", help="mpich, openmpi or the path of an mpiexec."
+    "--mpi",
+    "mpi_name",
+    metavar="MPI",
+    help="MPI: mpich, openmpi or the path of an mpiexec.  [default: the first found]",
 )
 abi_option = click.option(
     "--abi",
     type=click.Choice(["auto", "native", "standard"]),
     default="auto",
     show_default=True,
-    help="What the program speaks with its MPI: the library's own ABI, or that of MPI 5 (libmpi_abi). "
-    "auto: by what it is linked with; say it for scripts.",
+    help="ABI of the program: the MPI library's own, or the standard one of MPI 5 (libmpi_abi). auto looks at what the "
+    "program is linked with. Give it for scripts.",
 )
 
 
@@ -44,16 +47,16 @@ def chosen_mpi(name: str | None, abi: str, program: str) -> Mpi:
 
 
 class _OfVariable(click.Option):
-    """The option for a variable of the runtime, which says in the help what the variable means."""
+    """Option for a variable of the runtime. The help shows the variable's meaning and its default."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         from hocket import _core
         from hocket.launch.environment import variable_of
 
         (variable,) = (each for each in _core.variables() if each.name == variable_of(str(self.name)))
-        default = f", {variable.fallback}" if variable.kind == "number" and variable.fallback else ""
+        default = f", then {variable.fallback}" if variable.kind == "number" and variable.fallback else ""
         if variable.kind == "word":
-            default = f", {variable.words[0]}"
+            default = f", then {variable.words[0]}"
         self.help = (
             f"{variable.meaning[0].upper()}{variable.meaning[1:]}.  [default: {variable.name}{default}]"
         )
@@ -71,14 +74,14 @@ scheduling_options = options(
     click.option(
         "--placement",
         metavar="HOW",
-        help="Ranks to hosts: names (of processors), slurm (the names that Slurm gave), order "
-        "(rank i on place i), a file of names or coordinates.  [default: HOCKET_PLACEMENT, names]",
+        help="How ranks find their hosts: names (processor names), slurm (Slurm's node names), order "
+        "(rank i on place i), or a file of names or coordinates.  [default: HOCKET_PLACEMENT, then names]",
     ),
     click.option(
         "--flow",
         "flow_control",
         metavar="FLOW",
-        help="token, window:K, barrier or free.  [default: HOCKET_FLOW_CONTROL, token]",
+        help="Flow control: token, window:K, barrier or free.  [default: HOCKET_FLOW_CONTROL, then token]",
     ),
     click.option("--algorithm", metavar="NAME", cls=_OfVariable),
 )
@@ -88,7 +91,7 @@ def need_network(source: str | None, **scheduling: str | None) -> None:
     """Raises UsageError for an option of ``scheduling_options`` where no network is named."""
     for name, value in scheduling.items():
         if value is not None and source is None:
-            raise UsageError(f"--{name} is about schedules, which need a network", remedy="add --network")
+            raise UsageError(f"--{name} needs a network to schedule on", remedy="add --network")
 
 
 choose_option = click.option("--choose", metavar="HOW", cls=_OfVariable)
@@ -102,7 +105,7 @@ program_options = options(
         for name in ("--min-bytes", "--min-gather-bytes", "--min-vector-bytes")
     ),
     click.option(
-        "-v", "--verbose", count=True, help="Say what each communicator does; -vv: and each call site."
+        "-v", "--verbose", count=True, help="Log what each communicator does. -vv: also log each call site."
     ),
 )
 
@@ -131,7 +134,7 @@ hostfile_option = click.option(
     metavar="FILE",
     type=click.Path(),
     callback=_readable_hostfile,
-    help="Passed to mpiexec: the hosts to start on.",
+    help="File of hosts to start on, passed to mpiexec.",
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+SITE_NETWORK: Final = Path("/etc/hocket/network.toml")  # written by an administrator for all users
+
 MIN_SHARE: Final = 0.001  # of an oversubscription
 MAX_SHARE: Final = 1000.0
 _SHARE: Final = re.compile(r"\s*(\d{1,18}\.?\d{0,18})\s*", re.ASCII)
@@ -33,8 +36,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 
 
 def defaults_options(function: F) -> F:
-    """Add the options for what network files leave open, as one argument ``defaults``. Slurm's files state no
-    rates."""
+    """Add the options for what network files leave open, as one argument ``defaults``."""
 
     @functools.wraps(function)
     def with_defaults(
@@ -78,7 +80,7 @@ def _latency(_context: click.Context, option: click.Parameter, text: str | None)
         return None
     value = named(option.opts[0], parse_time, text)
     if value > MAX_LATENCY:
-        raise UsageError(f"{option.opts[0]} {text} is the latency of no link", remedy="give at most 10s")
+        raise UsageError(f"{option.opts[0]} {text} is too long for a link", remedy="give at most 10s")
     return value
 
 
@@ -101,42 +103,57 @@ def _oversubscription(
 uplink_options = options(
     click.option(
         "--oversubscription", metavar="K[,K…]", callback=_oversubscription,
-        help="What the links below a switch carry over what its uplinks carry: 1, 2, 4, for each level from "
-        "the leaves up (2,4), or auto: as the file says, as measured, or assumed. [auto]",
+        help="Downlink-to-uplink bandwidth ratio per level, leaves first, such as 2 or 2,4. auto: as stated in the "
+        "file, as measured, or assumed.  [default: auto]",
     ),
     click.option(
-        "--uplink-rate", metavar="RATE", callback=_rate, help="Rate of every link between two switches."
+        "--uplink-rate", metavar="RATE", callback=_rate, help="Rate of each inter-switch link."
     ),
 )  # fmt: skip
 _defaults_options = options(
-    click.option("--rate", metavar="RATE", callback=_rate, help="Rate of links that have none. [1Gbit]"),
+    click.option("--rate", metavar="RATE", callback=_rate, help="Rate of links that state none.  [default: 1Gbit]"),
     click.option(
-        "--latency", metavar="TIME", callback=_latency, help="Latency of links that have none. [5us]"
+        "--latency", metavar="TIME", callback=_latency, help="Latency of links that state none.  [default: 5us]"
     ),
     click.option(
         "--ranks-per-host",
         type=Whole(1, 65536),
         metavar="K",
-        help="Ranks per host where the network does not say. [1]",
+        help="Ranks per host where the network states none.  [default: 1]",
     ),
     uplink_options,
     click.option(
         "--forwarding", metavar="FILE",
-        help="Route by these forwarding tables: what InfiniBand's dump_fts prints, or lines at,to,next.",
+        help="Forwarding tables with the routes: output of InfiniBand's dump_fts, or lines at,to,next.",
     ),
 )  # fmt: skip
 
 
-def network_option(required: bool = True) -> Decorator:
+def _site_network() -> str | None:
+    return str(SITE_NETWORK) if SITE_NETWORK.is_file() else None
+
+
+def network_option(required: bool = True, name: str = "source", about: str = "Network") -> Decorator:
+    """Option for the network: by default that of HOCKET_NETWORK, else that of the site."""
+
+    def found(context: click.Context, _option: click.Parameter, network: str | None) -> str | None:
+        if network is None and required and not context.resilient_parsing:
+            raise UsageError(
+                "--network NETWORK is missing",
+                remedy=f"give it, set HOCKET_NETWORK or write {SITE_NETWORK}; see '{context.command_path} --help'",
+            )
+        return network
+
     return click.option(
-        "--network", "source", required=required, metavar="NETWORK",
-        help="A network file, - for standard input, or a short form such as star:24 or tree:4x8x32.",
+        "--network", name, metavar="NETWORK", envvar="HOCKET_NETWORK", default=_site_network, callback=found,
+        help=f"{about}: a file, - for standard input, or a short form such as star:24 or tree:4x8x32.  "
+        f"[default: HOCKET_NETWORK, then {SITE_NETWORK}]",
     )  # fmt: skip
 
 
 bytes_option = click.option(
     "--bytes", "size", default=DEFAULT_BYTES, show_default=True, metavar="SIZE",
-    help="Size of one message, e.g. 4096, 64KiB or 1MB.",
+    help="Size of one message, such as 4096, 64KiB or 1MB.",
 )  # fmt: skip
 
 
@@ -146,35 +163,34 @@ def size_option(collective: _core.Collective) -> Decorator:
         return bytes_option
     return click.option(
         "--bytes", "size", default=None, metavar="SIZE",
-        help=f"SIZE as above, e.g. 4096, 64KiB or 1MB.  [default: {DEFAULT_BYTES}]",
+        help=f"The SIZE of the description above, such as 4096, 64KiB or 1MB.  [default: {DEFAULT_BYTES}]",
     )  # fmt: skip
 
 
-def alpha_option(help: str) -> Decorator:
-    return click.option("--alpha", metavar="TIME", help=help)
-
-
-def planning_alpha_option(collective: _core.Collective) -> Decorator:
-    usual = format_time(collective.usual_alpha)
+def alpha_option(*collectives: _core.Collective) -> Decorator:
+    """Option for the per-message cost. Its default is the collective's: what ranks assume when they run a plan."""
+    usual = sorted({each.usual_alpha for each in collectives})
+    shown = " or ".join(format_time(each) for each in usual)
     return click.option(
         "--alpha", metavar="TIME",
-        help=f"What a message costs its sender; schedules trade messages for bytes by it. [{usual}]",
+        help="Per-message cost at the sender. Algorithms trade messages for bytes by it."
+        f"  [default: {shown}{' with a root' if len(usual) > 1 else ''}]",
     )  # fmt: skip
 
 
 root_option = click.option(
     "--root", type=Whole(0), default=0, show_default=True, metavar="R",
-    help="The rank that is the root.",
+    help="Rank of the root.",
 )  # fmt: skip
 
 calibration_option = click.option(
     "--calibration", metavar="FILE",
-    help="Predict by this result of 'hocket calibrate network'. [that kept of the network]",
+    help="Result of 'hocket calibrate network' to predict by.  [default: the one kept for the network]",
 )  # fmt: skip
 
 
 def _algorithm_names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    # 'hocket plan all-gather' and 'hocket generate all-gather' know which collective they are about.
+    # 'hocket plan all-gather' knows which collective it is about.
     collective = COLLECTIVES.get(ctx.info_name or "")
     names = [
         s.name for s in _core.all_algorithms() if collective is None or s.pattern == scheduled_as(collective)
@@ -184,14 +200,14 @@ def _algorithm_names(ctx: click.Context, parameter: click.Parameter, incomplete:
 
 algorithm_option = click.option(
     "--algorithm", default="auto", show_default=True, metavar="NAME", shell_complete=_algorithm_names,
-    help="auto, or one of 'hocket algorithms'.",
+    help="Algorithm: auto, or one that 'hocket info' lists.",
 )  # fmt: skip
 
 
 def window_option(default: int) -> Decorator:
     return click.option(
         "--window", type=Whole(1, 1024), metavar="K",
-        help=f"Messages in flight that tokens allow per channel.  [default: {default}]",
+        help=f"Messages in flight per channel that the waits allow.  [default: {default}]",
     )  # fmt: skip
 
 
@@ -234,7 +250,7 @@ def component_line(components: Sequence[KnownNetwork], number: int) -> str:
     first, last = (network.names[network.hosts[place]] for place in (0, -1))
     names = first if first == last else f"{first} to {last}"
     hosts = "1 host" if len(network.hosts) == 1 else f"{len(network.hosts)} hosts"
-    text = f"component {number + 1} of {len(components)}: {hosts}, {names}; no wire leads to the others"
+    text = f"component {number + 1} of {len(components)}: {hosts}, {names}; no link leads to the others"
     return click.style(text, bold=True)
 
 
@@ -295,7 +311,9 @@ def plan_equal(
     from hocket.units import parse_time
 
     if root >= network.ranks:
-        raise UsageError(f"--root {root}: the network has ranks 0 to {network.ranks - 1}", remedy="name one")
+        raise UsageError(
+            f"--root {root}: the network has ranks 0 to {network.ranks - 1}", remedy="give one of these"
+        )
     if size is not None and contributions is not None:
         raise UsageError("--bytes and --contributions both say what a rank contributes",
                          remedy="give one of them")  # fmt: skip

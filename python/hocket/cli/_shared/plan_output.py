@@ -38,7 +38,8 @@ def check_outputs(output: str | None, dump: str | None, rank: int | None) -> Non
     check_writable(dump)
     if rank is not None and output is not None:
         raise UsageError(
-            "a plan file holds the programs of all ranks", remedy="use --dump with --rank, or leave --rank"
+            "a plan file holds the programs of all ranks, and --rank asks for one",
+            remedy="use --dump with --rank, or leave out --rank",
         )
 
 
@@ -145,7 +146,7 @@ def describe(planned: PlannedExchange, known: KnownNetwork) -> str:
     share = f", ratio {planned.figures.ratio:.3f}{assumed}"
     by_phases = planned.demand.pattern == ALL_TO_ALL
     lines = [
-        _headline(planned),
+        headline(planned),
         f"phases      {planned.schedule.phases}, bound {planned.bound_phases}{share if by_phases else ''}",
         *_irregular_lines(planned, assumed),
         f"time        {format_time(planned.predicted_seconds, 4)} {PREDICTED[planned.prediction]}, "
@@ -172,7 +173,8 @@ def _irregular_lines(planned: PlannedExchange, assumed: str) -> list[str]:
     ]
 
 
-def _headline(planned: PlannedExchange) -> str:
+def headline(planned: PlannedExchange) -> str:
+    """Line on what was planned, and by which algorithm."""
     demand = planned.demand
     if demand.pattern == IRREGULAR:
         return (

@@ -1,4 +1,4 @@
-"""Long work with a bar of its progress, and files that are written whole or not at all."""
+"""Long work with a progress bar, and files that are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -173,12 +173,11 @@ def _check_alone(target: Path) -> None:
     for parameter in context.command.params:
         value = context.params.get(parameter.name or "")
         for each in value if isinstance(value, tuple) else (value,):
-            if isinstance(each, (str, Path)) and os.path.realpath(each) == place:
+            file = each[-1] if isinstance(each, tuple) else each  # of --plot: kind and file
+            if isinstance(file, (str, Path)) and os.path.realpath(file) == place:
                 named.append(name_of(parameter))
     if len(named) > 1:
-        raise HocketError(
-            f"{' and '.join(dict.fromkeys(named))} are the same file {target}", remedy="name another file"
-        )
+        raise HocketError(f"{' and '.join(named)} name the same file {target}", remedy="name another file")
 
 
 def _why(error: OSError | ValueError) -> str:

@@ -19,7 +19,7 @@ from hocket.errors import MissingToolError, UsageError
 from hocket.launch.runtime.compiling import compile_all, compile_native, progress
 from hocket.launch.runtime.preload import SHIM, VARIABLE, with_shim
 from hocket.launch.runtime.wrapper import Wrapper, read_wrapper
-from hocket.system.cache import build_once
+from hocket.system.cache import build_once, cache_dir
 from hocket.system.files import real_path
 
 CHOSEN_FLAGS = "HOCKET_CXXFLAGS"  # more of them, from the user: sanitizers, say
@@ -76,6 +76,18 @@ def build_runtime(mpicc: str) -> Runtime:
         _link(wrapper, [*objects, str(_core_library())], folder / LIBRARY, work)
         _compile_shim(wrapper, folder / SHIM, work)
 
+    home = build_once(_runtime_name(wrapper), (SHIM, LIBRARY), build)
+    return Runtime(home / SHIM, home / LIBRARY, wrapper.mpi)
+
+
+def built_runtime(mpicc: str) -> Path | None:
+    """The library built for the MPI behind ``mpicc``; None if it is not built yet. Raises as build_runtime() does."""
+    library = cache_dir() / _runtime_name(read_wrapper(mpicc)) / LIBRARY
+    return library if library.is_file() else None
+
+
+def _runtime_name(wrapper: Wrapper) -> str:
+    """Name of the runtime's folder in the cache, which tells what it was built of."""
     sources = [
         *_sources("runtime", "*.cpp"),
         *_headers("core", "runtime"),  # the core's, too: its constants are compiled in
@@ -84,9 +96,7 @@ def build_runtime(mpicc: str) -> Runtime:
         native_dir() / _SHIM_FLAGS,
         _core_library(),
     ]
-    name = f"runtime-{digest_of([*_library_flags(), wrapper.identity], sources)}"
-    home = build_once(name, (SHIM, LIBRARY), build)
-    return Runtime(home / SHIM, home / LIBRARY, wrapper.mpi)
+    return f"runtime-{digest_of([*_library_flags(), wrapper.identity], sources)}"
 
 
 def build_sort(mpicc: str, runtime: Path) -> Path:
@@ -142,7 +152,7 @@ def _library_flags() -> list[str]:
     try:
         chosen = shlex.split(os.environ.get(CHOSEN_FLAGS, ""))
     except ValueError as error:
-        raise UsageError(f"{CHOSEN_FLAGS} is not as a shell writes it: {error}",
+        raise UsageError(f"{CHOSEN_FLAGS} cannot be split into words: {error}",
                          remedy=f"correct or unset {CHOSEN_FLAGS}") from None  # fmt: skip
     return [*_read_flags(_LIBRARY_FLAGS), *chosen]
 

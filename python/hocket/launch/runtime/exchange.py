@@ -29,7 +29,7 @@ class Exchange:
     """A scheduled exchange between the ranks of a communicator.
 
     ``demand`` is what this rank sends: ``{target: bytes}``, or as many sizes in bytes as there are ranks.
-    ``algorithm`` is a name that ``hocket algorithms`` lists; None: the default. Making and freeing are
+    ``algorithm`` is a name that ``hocket info`` lists; None: the default. Making and freeing are
     collective, and so is every run. Bad arguments of any rank raise on all of them.
 
     Buffers are anything contiguous: one per target, in the order of :attr:`targets`, and one per source,

@@ -25,6 +25,7 @@ from hocket.launch.runtime.build import (
     Runtime,
     build_runtime,
     build_sort,
+    built_runtime,
     native_dir,
 )
 from hocket.launch.runtime.preload import SHIM
@@ -52,6 +53,12 @@ def find_runtime(mpicc: str) -> Runtime:
     HocketError if others can change what would be loaded.
     """
     return ready_runtime(mpicc) or build_runtime(mpicc)
+
+
+def existing_runtime(mpicc: str) -> Path | None:
+    """The library of find_runtime() where it need not be built; None where it must. Raises as find_runtime() does."""
+    ready = ready_runtime(mpicc)
+    return built_runtime(mpicc) if ready is None else ready.library
 
 
 def find_sort(mpicc: str) -> Path:

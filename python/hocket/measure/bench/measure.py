@@ -17,6 +17,7 @@ from hocket.demand.collectives import (
     ALL_TO_ALL,
     BROADCAST,
     GATHER,
+    IRREGULAR,
     REDUCE,
     REDUCE_SCATTER,
     SCATTER,
@@ -24,7 +25,7 @@ from hocket.demand.collectives import (
 from hocket.errors import UsageError
 from hocket.launch.runtime.library import RuntimeLibrary, everywhere, load_library
 from hocket.measure.bench.measurement import Measurement
-from hocket.measure.bench.request import ALLTOALLV, Request
+from hocket.measure.bench.request import Request
 from hocket.measure.bench.statistics import Row
 from hocket.system.memory import available_memory
 from hocket.units import format_total
@@ -102,13 +103,13 @@ def _refuse_too_much(comm: MPI.Intracomm, request: Request) -> None:
     most, ranks = max(request.sizes), comm.Get_size()
     blocks = {
         ALL_TO_ALL: 2 * ranks,
-        ALLTOALLV: 2 * ranks,
+        IRREGULAR: 2 * ranks,
         ALL_GATHER: ranks + 1,
         REDUCE_SCATTER: ranks + 1,
         GATHER: ranks + 1,  # of the root
         SCATTER: ranks + 1,
     }.get(request.pattern, 2)
-    need = _LIBRARY_SHARE * blocks * most * (3 if request.pattern == ALLTOALLV else 2) // 2 * host.Get_size()
+    need = _LIBRARY_SHARE * blocks * most * (3 if request.pattern == IRREGULAR else 2) // 2 * host.Get_size()
 
     def refuse() -> None:
         free = available_memory()
@@ -127,7 +128,7 @@ def _refuse_too_much(comm: MPI.Intracomm, request: Request) -> None:
 def _header(
     request: Request, ranks: int, hosts: list[str], placement: str, network: str | None, scheduled: bool
 ) -> dict[str, Any]:
-    irregular = request.pattern == ALLTOALLV
+    irregular = request.pattern == IRREGULAR
     shared = network is not None and len(set(hosts)) == 1
     sizes = "a message, on average: each has 0.5 to 1.5 times as much" if irregular else "a message"
     return {

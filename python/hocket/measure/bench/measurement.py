@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
+from hocket.demand.collectives import IRREGULAR
 from hocket.launch.runtime.library import RuntimeLibrary
 from hocket.measure.bench.bounds import bound_seconds, nodes_of_ranks
 from hocket.measure.bench.choice import choice_and_regret
 from hocket.measure.bench.exchanges import EXCHANGES, AllToAllV, Exchange
-from hocket.measure.bench.request import ALLTOALLV, Request
+from hocket.measure.bench.request import Request
 from hocket.measure.bench.sizes import irregular_sizes
 from hocket.measure.bench.statistics import Row, Times, paired_ratio, served_by
 
@@ -129,7 +130,7 @@ class Measurement:
         return comm
 
     def _exchange(self, size: int) -> tuple[Exchange, npt.NDArray[np.int64] | None]:
-        if self.request.pattern != ALLTOALLV:
+        if self.request.pattern != IRREGULAR:
             return EXCHANGES[self.request.pattern](self.comm, size), None
         sizes = irregular_sizes(self.comm.Get_size(), size, self.request.density, self.request.seed)
         return AllToAllV(self.comm, sizes), sizes

@@ -17,7 +17,6 @@ from hocket.demand.collectives import (
     SCATTER,
 )
 
-ALLTOALLV: Final = "alltoallv"
 # Collectives that are measured, and the call; what is called is in exchanges.py.
 EQUAL_CALLS: Final = {
     ALL_TO_ALL: "MPI_Alltoall",

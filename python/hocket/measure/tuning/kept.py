@@ -116,7 +116,9 @@ def choices(place: str = "") -> list[Choice]:
     place, or for a file that cannot be used."""
     found = [path for path in files() if path.stem.startswith(place)]
     if place and not found:
-        raise HocketError(f"nothing is kept of a place '{place}'", remedy="hocket tune show lists all places")
+        raise HocketError(
+            f"no timings are kept for the place '{place}'", remedy="hocket tune show lists all places"
+        )
     every = [choice for path in found for choice in read(path)]
     return sorted(every, key=lambda one: (one.timings.place, one.timings.call, one.timings.size_class))
 
@@ -125,7 +127,9 @@ def forget(place: str = "") -> list[Path]:
     """Removes the files of places whose name begins so, damaged ones as well."""
     found = [path for path in files() if path.stem.startswith(place)]
     if place and not found:
-        raise HocketError(f"nothing is kept of a place '{place}'", remedy="hocket tune show lists all places")
+        raise HocketError(
+            f"no timings are kept for the place '{place}'", remedy="hocket tune show lists all places"
+        )
     with _locked():
         for path in found:
             path.unlink(missing_ok=True)

@@ -56,7 +56,7 @@ def rules(choices: Iterable[Choice]) -> tuple[list[Rule], list[Choice], list[Cho
     made.sort(key=lambda rule: (rule.call, rule.ranks, rule.least))
     for one, other in pairwise(made):
         if (one.call, one.ranks, one.least) == (other.call, other.ranks, other.least):
-            raise HocketError(f"several places know {one.call} among {one.ranks} ranks",
+            raise HocketError(f"several places have timings of {one.call} among {one.ranks} ranks",
                               remedy="name one: hocket tune export --place PLACE")  # fmt: skip
     return made, needless, unsayable
 
@@ -135,7 +135,7 @@ class Mpich:
         except (OSError, ValueError) as error:
             raise HocketError(f"cannot read the MPI library {library}: {getattr(error, 'strerror', None) or error}",
                               remedy="name the libmpi.so of an MPICH") from None  # fmt: skip
-        raise HocketError(f"{library} brings no decisions to begin with",
+        raise HocketError(f"{library} holds no decisions",
                           remedy="name the libmpi.so of an MPICH from 4.0 on")  # fmt: skip
 
     def algorithm(self, rule: Rule) -> str:

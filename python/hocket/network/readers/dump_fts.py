@@ -45,7 +45,7 @@ def read_tables(source: Source, network: NetworkDescription) -> Forwarding:
     """
     if network.fabric is None:
         raise source.error(
-            "these tables go by lids and ports, which the network does not tell",
+            "these tables go by lids and ports, which the network file does not have",
             remedy="give as --network what ibnetdiscover prints",
         )
     for host, lid in network.fabric.host_lids.items():

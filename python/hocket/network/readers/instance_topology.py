@@ -17,7 +17,7 @@ from hocket.network.source import Source, shown
 
 _SNIFFED: Final = re.compile(r'"NetworkNodes"\s*:')
 _AGAIN: Final = "run 'aws ec2 describe-instance-topology' again, for instances of one availability zone"
-_ANEW: Final = "print it anew, whole: aws ec2 describe-instance-topology --output json"
+_ANEW: Final = "regenerate it: aws ec2 describe-instance-topology --output json"
 _PAGES: Final = (
     "give all pages, one after the other in one file, or let 'aws ec2 describe-instance-topology' ask for them all "
     "(without --max-items and --no-paginate)"

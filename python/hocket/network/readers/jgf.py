@@ -16,7 +16,7 @@ from hocket.network.source import Source, shown
 HOST: Final = "node"  # Flux's word
 CONTAINMENT: Final = "containment"
 _SNIFFED: Final = re.compile(r'"graph"\s*:\s*\{')
-_ANEW: Final = "write the graph anew, whole: flux ion-resource find -q --format=jgf status=up"
+_ANEW: Final = "regenerate it: flux ion-resource find -q --format=jgf status=up"
 
 
 def sniff(source: Source) -> bool:

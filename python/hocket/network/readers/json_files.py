@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from hocket.network.source import Source, shown
 
-_ANEW: Final = "write it anew, whole"
+_ANEW: Final = "regenerate the file"
 
 
 def parse(source: Source, again: str = _ANEW) -> Any:
@@ -41,7 +41,7 @@ def paged_entries(
         left = left.get(each) if isinstance(left, dict) else None
     if left:
         line = source.text.count("\n", 0, source.text.rfind(f'"{cursor[-1]}"')) + 1
-        raise source.error(f"is not the whole: {cursor[-1]} tells of a further page", line, remedy)
+        raise source.error(f"is incomplete: {cursor[-1]} tells of a further page", line, remedy)
     for document in found:
         yield from entries(source, document.get(key) if isinstance(document, dict) else None, key)
 
@@ -60,15 +60,17 @@ def _documents(source: Source, again: str) -> list[tuple[int, Any]]:
             value, place = decoder.raw_decode(text, place)
         except json.JSONDecodeError as problem:
             raise source.error(f"is not JSON: {problem.msg}", problem.lineno, again) from None
-        except (RecursionError, ValueError):  # nested too deeply, or a number of thousands of digits
-            raise source.error("is not JSON that a network needs", remedy=again) from None
+        except RecursionError:
+            raise source.error("JSON is nested too deeply", remedy=again) from None
+        except ValueError:
+            raise source.error("JSON has a number of thousands of digits", remedy=again) from None
         found.append((line, value))
 
 
 def entries(source: Source, value: Any, what: str) -> list[dict[str, Any]]:
     """A list of objects; ``what`` it is for messages."""
     if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-        raise source.error(f"{what} is no list of objects", remedy="write the file anew, whole")
+        raise source.error(f"{what} is not a list of objects", remedy="regenerate the file")
     return list(value)
 
 

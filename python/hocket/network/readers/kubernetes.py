@@ -24,7 +24,7 @@ _SNIFFED: Final = re.compile(r'"items"\s*:\s*\[')
 _AGAIN: Final = (
     "look at the labels (kubectl get nodes --show-labels), let topograph set them, print them again"
 )
-_ANEW: Final = "print it anew, whole: kubectl get nodes -o json"
+_ANEW: Final = "regenerate it: kubectl get nodes -o json"
 _PAGES: Final = (
     "give all pages, one after the other in one file, or let 'kubectl get nodes -o json' ask for them all"
 )

@@ -16,7 +16,7 @@ from hocket.errors import Where
 from hocket.network.readers.json_files import Lines, documents
 from hocket.network.source import Source, shown
 
-ANEW: Final = "record it anew: (lldpcli -f json show chassis; lldpctl -f json) > NODE.json"
+ANEW: Final = "record it again: (lldpcli -f json show chassis; lldpctl -f json) > NODE.json"
 _SPEED: Final = re.compile(r"(\d{1,5})(?:p(\d))?(G(?:ig)?)?(?:base|T)", re.IGNORECASE)
 _FORWARDS: Final = ("Bridge", "Router")
 
@@ -97,7 +97,7 @@ def _interfaces(source: Source, value: Any) -> Iterator[tuple[str, dict[str, Any
     """``json`` has ``{NAME: {…}}``, or a list of these where there are several; ``json0`` a list with ``name``."""
     for each in value if isinstance(value, list) else [value]:
         if not isinstance(each, dict):
-            raise source.error("an interface is no object", remedy=ANEW)
+            raise source.error("an interface is not an object", remedy=ANEW)
         if isinstance(each.get("name"), str):
             yield each["name"], each
             continue
@@ -143,7 +143,7 @@ def _one(source: Source, value: Any, what: str) -> dict[str, Any]:
     if isinstance(value, list) and not value:
         value = {}
     if not isinstance(value, dict):
-        raise source.error(f"{what} is no object", remedy=ANEW)
+        raise source.error(f"{what} is not an object", remedy=ANEW)
     return value
 
 

@@ -126,7 +126,7 @@ def torus_of(
 def check_only(source: Source, what: str, count: int, line: int) -> None:
     """Check that there is one ring or torus: several are not wired to each other."""
     if count != 1:
-        raise source.error(f"{what} has {count} entries, between which no wire leads", line, _ONE)
+        raise source.error(f"{what} has {count} entries, which no path joins", line, _ONE)
 
 
 def _add(source: Source, defaults: Defaults, unit: Unit, result: NetworkDescription) -> None:

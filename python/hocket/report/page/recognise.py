@@ -77,7 +77,7 @@ def _network(path: str, defaults: Defaults, bytes: int) -> Iterator[Section]:
         if "format of this file" not in problem.what:
             raise
         raise HocketError(
-            "is nothing that is known here", where=problem.where, remedy=f"name {_WHAT}; {problem.remedy}"
+            "is of no known kind", where=problem.where, remedy=f"name {_WHAT}; {problem.remedy}"
         ) from None
     title = path if short_forms.sniff(Source(path, path, is_file=False)) else Path(path).name
     for number, known in enumerate(components):

@@ -106,7 +106,7 @@ def _checked(
 ) -> list[dict[str, Any]]:
     found = document.get(key, [])
     if not isinstance(found, list):
-        raise ReportError(f"'{key}' is no list", where=where, remedy=_FROM)
+        raise ReportError(f"'{key}' is not a list", where=where, remedy=_FROM)
     for number, line in enumerate(found):
         for name, kind in kinds.items():
             value = line.get(name) if isinstance(line, dict) else None

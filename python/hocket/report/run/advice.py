@@ -36,15 +36,15 @@ REASONS: Final = {
 
 _REMEDIES: Final = {
     "no_place": "a rank has no place in the network; see --placement and 'hocket doctor'",
-    "no_plan": "there is no plan for them; 'hocket plan' says more",
-    "new_sizes": "their sizes changed from call to call, and schedules are made for sizes that come back",
-    "not_asked": "exchanges before them were too small or too few to gain; larger ones would be noticed",
-    "sizes_unknown": "a nonblocking call cannot ask the other ranks for their sizes: make it blocking or "
+    "no_plan": "Hocket has no plan for them; 'hocket plan' shows why",
+    "new_sizes": "their sizes changed from call to call, and schedules are made for sizes that repeat",
+    "not_asked": "earlier exchanges did not gain, so these calls are checked with exponential back-off",
+    "sizes_unknown": "a nonblocking call cannot learn the other ranks' sizes; make it blocking or "
     "persistent (MPI_…_init)",
-    "not_ready": "a nonblocking call is scheduled once its communicator has a plan: let a blocking "
-    "all-to-all, all-gather or barrier on it come first",
-    "two_level": "blocking calls like them go host by host, which a call that returns before it is over cannot",
-    "forwards": "ranks would have to forward while the program computes: initialise MPI with "
+    "not_ready": "a nonblocking call is scheduled once its communicator has a plan; make a blocking "
+    "all-to-all, all-gather or barrier on it first",
+    "two_level": "blocking calls of this kind are aggregated by host; nonblocking calls cannot be",
+    "forwards": "ranks would have to forward messages while the program computes; initialise MPI with "
     "MPI_THREAD_MULTIPLE",
 }
 

@@ -140,7 +140,7 @@ def _print(account: Account, found: Mapping[Site, Place]) -> None:
     if not printer.is_terminal:
         printer.width = max(printer.width, _LEAST_WIDTH)
     if account.lines:
-        table = titled("what the collectives did")
+        table = titled("collective calls")
         for name in ("call", "where"):
             table.add_column(name, overflow="fold")
         for name in ("ranks", "message", "calls", "bytes"):
@@ -158,7 +158,7 @@ def _print(account: Account, found: Mapping[Site, Place]) -> None:
             file=sys.stderr,
         )
     if account.choices:
-        table = titled("who serves them, as found out while they ran")
+        table = titled("candidates selected during the run")
         for name in ("collective", "ranks", "hosts", "message", "served by", "calls", "trials"):
             table.add_column(name, justify="left" if name in ("collective", "served by") else "right")
         for name in ("native", "predicted", "measured", "gain"):
@@ -180,9 +180,9 @@ def _sentences(account: Account) -> Iterator[str]:
     if len(account.lines) > _MOST_LINES:
         yield f"{len(account.lines) - _MOST_LINES} more lines took less time (--report=FILE.json has all)"
     if not account.told:
-        yield "no rank has made a call that may be scheduled, or the runtime was not active"
+        yield "no rank made a call that Hocket serves, or the runtime was not active"
     elif account.silent:
-        yield f"nothing is known of {_ranks(account.silent)}: no such call made, or killed in the first"
+        yield f"no report from {_ranks(account.silent)}: no such call was made, or the rank was killed in its first one"
     if account.cut_short:
         yield f"{_ranks(account.cut_short)} ended without MPI_Finalize: their last calls may be missing"
     yield from (f"left out: {problem}" for problem in account.problems)
