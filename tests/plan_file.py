@@ -1,4 +1,4 @@
-"""An independent reader and writer of plan files, as docs/plan-format.md has them."""
+"""An independent reader and writer of plan files, as docs/formats.md has them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MASK = 2**64 - 1
 
 
 def checksum(data: bytes) -> int:
-    """Checksum as defined in docs/plan-format.md."""
+    """Checksum as defined in docs/formats.md."""
     value = 0xCBF29CE484222325 ^ len(data)
     for i in range(0, len(data), 8):
         word = int.from_bytes(data[i : i + 8], "little")

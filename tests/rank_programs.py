@@ -1,4 +1,4 @@
-"""Rank programs carried out in random order: a reading of docs/plan-format.md that shares nothing with the core.
+"""Rank programs carried out in random order: a reading of docs/formats.md that shares nothing with the core.
 
 A rank starts its sends in their order. One starts when every token that it waits for has come, when of the rank's sends
 of earlier phases all but the last ``window - 1`` are over, and when what it carries is there.

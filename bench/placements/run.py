@@ -207,7 +207,7 @@ _NOTES: Final = (
     "",
     "Hocket: the planned schedule, verified, over the bound, with the best of windows 1, 2, 4, 8, as a run chooses;",
     "of hosts with several ranks one message between two hosts",
-    "([aggregates](../../docs/running.md#many-ranks-on-a-host)), in either distribution. Ring: the library's ring in",
+    "([aggregates](../../docs/running.md#several-ranks-a-host)), in either distribution. Ring: the library's ring in",
     "rank order; bits: partners whose numbers differ in bits (pairwise, recursive doubling, Rabenseifner's), jobs",
     "with a power of two of ranks only. Both over Hocket's time: more than 1, and Hocket is faster; less, and the",
     "chooser keeps the library's call. Median (first to third quartile).",

@@ -1,5 +1,5 @@
 #pragma once
-/// Costs of messages by rule of thumb, where nothing was measured. Sources: docs/calibrating.md.
+/// Costs of messages by rule of thumb, where nothing was measured. Sources: docs/measuring.md.
 #include <array>
 #include <cstdint>
 #include <span>

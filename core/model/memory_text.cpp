@@ -1,4 +1,4 @@
-/// The text form of memory profiles: docs/memory.md.
+/// The text form of memory profiles: docs/formats.md.
 #include <algorithm>
 #include <array>
 #include <charconv>

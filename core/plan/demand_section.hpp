@@ -1,5 +1,5 @@
 #pragma once
-/// The matrix of an irregular demand within a plan file: docs/plan-format.md, "Demand".
+/// The matrix of an irregular demand within a plan file: docs/formats.md, "Demand".
 #include "core/demand/demand.hpp"
 #include "core/plan/binary.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The network within a plan file: docs/plan-format.md, "Network".
+/// The network within a plan file: docs/formats.md, "Network".
 #include "core/network/spec.hpp"
 #include "core/plan/binary.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 /// The plan: network, demand and every rank's program, in one file that checks itself.
 ///
-/// Layout (docs/plan-format.md): a header with a table of sections, each with its checksum; the
+/// Layout (docs/formats.md): a header with a table of sections, each with its checksum; the
 /// programs of the ranks can be read one at a time, so that a rank reads the header, the network and
 /// its own program only. The matrix of an irregular demand has a section of its own: it says which calls the plan
 /// serves.

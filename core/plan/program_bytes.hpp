@@ -1,5 +1,5 @@
 #pragma once
-/// Binary form of a rank program: docs/plan-format.md, "Programs".
+/// Binary form of a rank program: docs/formats.md, "Programs".
 #include "core/demand/demand.hpp"
 #include "core/plan/binary.hpp"
 #include "core/plan/program.hpp"

@@ -1,7 +1,7 @@
 """Hocket: schedules for collective exchanges.
 
 Planning, on any machine: ``hocket.plan(network, demand)`` schedules an exchange on a ``hocket.Network``,
-``hocket.verify`` proves the ``hocket.Plan``, ``hocket.simulate`` predicts it (hocket help python).
+``hocket.verify`` proves the ``hocket.Plan``, ``hocket.simulate`` predicts it (hocket help c-and-python).
 
 With mpi4py: ``hocket.Exchange`` runs irregular exchanges, ``hocket.sort`` sorts distributed arrays,
 ``hocket.permute`` and its sisters move their elements.

@@ -51,7 +51,7 @@ void check_partners(const Partners& partners, std::uint32_t ranks);
 /// sender to receiver.
 void check_table(const PhaseTable& table);
 
-/// The layout is described in docs/exchange.md.
+/// The layout is described in docs/formats.md.
 [[nodiscard]] Bytes encode_table(const PhaseTable& table);
 /// Throws PlanProblem for anything but a whole, undamaged table; whether it passes check_table() is not looked at.
 [[nodiscard]] PhaseTable decode_table(ByteView bytes);

@@ -29,7 +29,7 @@ struct Variable {
   std::string_view replaced = {};  ///< its old name, which does not count; empty: none
 };
 
-/// In the order in which docs/running.md describes them.
+/// In the order in which docs/settings.md describes them.
 [[nodiscard]] std::span<const Variable> variables();
 /// Null if there is none of this name or former name.
 [[nodiscard]] const Variable* find_variable(std::string_view name);

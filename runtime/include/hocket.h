@@ -12,7 +12,7 @@
  *     hocket_exchange(table, send_buffers, receive_buffers);    as often as wanted
  *     hocket_free(&table);
  *
- * C11 and C++. Flags for compiler and linker: hocket info --cflags --libs. How it works: hocket help exchange.
+ * C11 and C++. Flags for compiler and linker: hocket info --cflags --libs. How it works: hocket help c-and-python.
  * The scheme is that of the NICE package of Wang, Lin and Ranka.
  *
  * A call marked "collective" is made by all ranks of the communicator, in the same order as other
@@ -149,7 +149,7 @@ HOCKET_API int hocket_exchange_wait(hocket_table* table);
  * left alone. HOCKET_ERR_ARGUMENT for MPI_COMM_NULL and intercommunicators. */
 HOCKET_API int hocket_leave_alone(MPI_Comm comm);
 
-/* The candidates that calls are chosen from, by number (hocket help choosing): "native", "window-1", ...; null past the
+/* The candidates that calls are chosen from, by number (hocket help running): "native", "window-1", ...; null past the
  * last. Not collective. */
 HOCKET_API const char* hocket_candidate_name(int number);
 

@@ -1,5 +1,5 @@
 #pragma once
-/// JSON lines that a rank writes for `hocket run --report` (docs/running.md).
+/// JSON lines that a rank writes for `hocket run --report` (docs/formats.md).
 #include <span>
 #include <string>
 

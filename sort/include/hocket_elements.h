@@ -10,7 +10,7 @@
  * an error, and hocket_error_string() says on all of them which rank, what, and where. Buffers must not
  * overlap. Counts and positions are in elements, `width` in bytes; it is the same on all ranks.
  *
- * Flags for compiler and linker: hocket info --cflags --libs. How it works: hocket help permute.
+ * Flags for compiler and linker: hocket info --cflags --libs. How it works: hocket help c-and-python.
  */
 #ifndef HOCKET_ELEMENTS_H
 #define HOCKET_ELEMENTS_H

@@ -1,5 +1,5 @@
 /* Hocket: what waiting for other ranks and exchanging blocks with them costs, as permuting and sorting do it.
- * `hocket calibrate memory` asks for it; hocket help memory says what for.
+ * `hocket calibrate memory` asks for it; hocket help algorithms says what for.
  */
 #ifndef HOCKET_MEMORY_H
 #define HOCKET_MEMORY_H

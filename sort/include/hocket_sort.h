@@ -8,7 +8,7 @@
  * Rank 0 gets the smallest keys. Sorting is stable: equal keys keep the order of ranks, and within a rank theirs.
  * NaN come last; they are equal to each other, and so are -0.0 and 0.0. Errors are the same on all ranks.
  *
- * How it works: hocket help sort. Source: Stricker and Hardwick, SPAA 1996 (radix sort).
+ * How it works: hocket help c-and-python. Source: Stricker and Hardwick, SPAA 1996 (radix sort).
  */
 #ifndef HOCKET_SORT_H
 #define HOCKET_SORT_H
@@ -70,7 +70,7 @@ HOCKET_API void* hocket_sorted_payload(const hocket_sorted* sorted);
 HOCKET_API void hocket_free_sorted(hocket_sorted** sorted);
 
 /* One step of the sort. `seconds`: of this rank, waiting included; a step repeated for every digit is summed up.
- * `predicted`: by the memory model (hocket help memory). "first touch": allocation of memory that ranks share, which
+ * `predicted`: by the memory model (hocket help algorithms). "first touch": allocation of memory that ranks share, which
  * later sorts reuse. */
 typedef struct hocket_sort_step {
   const char* name;

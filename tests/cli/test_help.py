@@ -62,7 +62,7 @@ def on_a_terminal(*arguments: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text.decode()).replace("\r\n", "\n")
 
 
-@pytest.mark.parametrize("topic", ["networks", "commands", "slurm"])
+@pytest.mark.parametrize("topic", ["networks", "commands", "troubleshooting"])
 def test_a_terminal_gets_it_set(topic: str) -> None:
     shown = on_a_terminal("help", topic)
     assert "```" not in shown and "](" not in shown and f"# {PAGES[topic][2:10]}" not in shown
@@ -90,7 +90,7 @@ def test_an_unknown_topic(program, topic: str, says: str) -> None:
 
 
 def test_an_installation_without_pages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(guide, "native_dir", lambda: tmp_path / "native")
+    monkeypatch.setattr(guide, "_folder", lambda: tmp_path / "docs")
     with pytest.raises(HocketError, match="install it again"):
         guide.pages()
 
@@ -119,7 +119,7 @@ def test_messages_name_only_pages_that_are_there() -> None:
     named = [
         (where, topic) for where, text in texts() for topic in re.findall(r"hocket help ([a-z-]+)", text)
     ]
-    assert {topic for _, topic in named} >= {"networks", "demands", "exchange"}
+    assert {topic for _, topic in named} >= {"networks", "formats", "c-and-python"}
     assert [found for found in named if found[1] not in PAGES] == []
     assert [where for where, text in texts() if re.search(r"\bdocs/", text)] == []
 

@@ -1,4 +1,4 @@
-"""Effects of delayed ranks on an all-to-all by tokens (bench/scale/noise.py, docs/scale.md)."""
+"""Effects of delayed ranks on an all-to-all by tokens (bench/scale/noise.py, docs/evidence.md)."""
 
 from __future__ import annotations
 

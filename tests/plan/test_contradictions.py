@@ -1,4 +1,4 @@
-"""Plan files with right checksums that say what cannot be (docs/plan-format.md)."""
+"""Plan files with right checksums that say what cannot be (docs/formats.md)."""
 
 from __future__ import annotations
 

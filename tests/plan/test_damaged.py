@@ -1,4 +1,4 @@
-"""The binary plan: nothing but an intact file is read, and a rank reads only its own program (docs/plan-format.md)."""
+"""The binary plan: nothing but an intact file is read, and a rank reads only its own program (docs/formats.md)."""
 
 from __future__ import annotations
 

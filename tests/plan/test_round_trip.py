@@ -1,4 +1,4 @@
-"""The binary plan: everything comes back (docs/plan-format.md)."""
+"""The binary plan: everything comes back (docs/formats.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/python.md: every example gives what it shows, and every public name of planning is told."""
+"""docs/c-and-python.md: every example gives what it shows, and every public name of planning is told."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import hocket
 
-PAGE = (Path(__file__).parents[2] / "docs" / "python.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "c-and-python.md").read_text()
 TOLD = ["Network", "Plan", "plan", "simulate", "verify"]
 
 
@@ -26,7 +26,7 @@ def test_examples(title: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     for module in re.findall(r"^>>> import (\w+)", text, re.MULTILINE):
         pytest.importorskip(module)
     monkeypatch.chdir(tmp_path)
-    test = doctest.DocTestParser().get_doctest(text, {}, title, "docs/python.md", 0)
+    test = doctest.DocTestParser().get_doctest(text, {}, title, "docs/c-and-python.md", 0)
     said: list[str] = []
     result = doctest.DocTestRunner(verbose=False).run(test, out=said.append)
     assert result.attempted and not result.failed, "".join(said)

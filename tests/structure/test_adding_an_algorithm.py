@@ -1,4 +1,4 @@
-"""The algorithm of docs/adding-an-algorithm.md is added in a file and a line, and nowhere else."""
+"""The algorithm of docs/internals.md is added in a file and a line, and nowhere else."""
 
 import re
 import shutil
@@ -28,7 +28,7 @@ int main() {
 
 def test_a_file_and_a_line(tmp_path: Path) -> None:
     source, line = re.findall(
-        r"```cpp\n(.*?)```", (ROOT / "docs/adding-an-algorithm.md").read_text(), re.DOTALL
+        r"```cpp\n(.*?)```", (ROOT / "docs/internals.md").read_text(), re.DOTALL
     )
     algorithms = tmp_path / "core/algorithms"
     shutil.copytree(ROOT / "core", tmp_path / "core", ignore=shutil.ignore_patterns("*.cpp"))

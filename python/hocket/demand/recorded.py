@@ -1,6 +1,6 @@
 """Recorded traffic: what each collective call of a program sent, as ``hocket record`` writes it.
 
-JSON with one line per call (docs/demands.md). Rows are sparse, and all ranks are world ranks.
+JSON with one line per call (docs/formats.md). Rows are sparse, and all ranks are world ranks.
 """
 
 from __future__ import annotations

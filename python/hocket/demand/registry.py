@@ -38,7 +38,7 @@ def find(source: Source) -> Reader:
     if reader is None:
         formats = ", ".join(r.description for r in READERS)
         raise source.error(
-            "the format of this file is not known", remedy=f"known are: {formats} (see 'hocket help demands')"
+            "the format of this file is not known", remedy=f"known are: {formats} (see 'hocket help formats')"
         )
     if source.call is not None and reader.name != "recorded":
         raise source.error(

@@ -13,7 +13,7 @@ from hocket.system.files import decode, read_limited
 from hocket.system.text import where_is
 
 MAX_FILE_BYTES: Final = 512 * 2**20
-FORMATS: Final = "a file of traffic (see 'hocket help demands')"
+FORMATS: Final = "a file of traffic (see 'hocket help formats')"
 
 _CALL: Final = re.compile(r"(?s)(.+):([0-9]{1,18})")
 

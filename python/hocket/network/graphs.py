@@ -1,4 +1,4 @@
-"""Networks from networkx graphs and back (docs/python.md). networkx itself is imported only to make a graph."""
+"""Networks from networkx graphs and back (docs/c-and-python.md). networkx itself is imported only to make a graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planning from Python: networks, plans, their proof and their prediction (docs/python.md).
+"""Planning from Python: networks, plans, their proof and their prediction (docs/c-and-python.md).
 
 Sizes are bytes, times seconds, rates bytes per second; each may also be text with a unit: ``"64KiB"``,
 ``"5us"``, ``"10Gbit"``. Ranks count from 0, host by host. Everything that a caller can do wrong raises a

@@ -1,4 +1,4 @@
-"""Networks as the Python API shows them (docs/python.md)."""
+"""Networks as the Python API shows them (docs/c-and-python.md)."""
 
 from __future__ import annotations
 

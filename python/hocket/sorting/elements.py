@@ -1,4 +1,4 @@
-"""Moving the elements of distributed arrays with mpi4py and numpy ('hocket help permute').
+"""Moving the elements of distributed arrays with mpi4py and numpy ('hocket help c-and-python').
 
 The same as the C interface (``hocket_elements.h``), and by the same library. ``pip install hocket[mpi4py]``.
 

@@ -1,4 +1,4 @@
-"""Sorting distributed arrays with mpi4py ('hocket help sort').
+"""Sorting distributed arrays with mpi4py ('hocket help c-and-python').
 
 The same as the C interface (``hocket_sort.h``), and by the same library. ``pip install hocket[mpi4py]``.
 """

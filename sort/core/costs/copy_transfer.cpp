@@ -282,7 +282,7 @@ TransferTable t3d_transfers() {
   // 64-bit words; network figures at the congestion of two messages per wire that the T3D has as soon as both
   // processors of a network node send. Nd and Nadp are those of the talk of Stricker and Hardwick (SPAA 1996). The
   // others are those of Stricker and Gross (ISCA 1995) as remembered, not read: assumed, and in agreement with the
-  // throughputs that the talk composes of them (docs/memory.md).
+  // throughputs that the talk composes of them (docs/algorithms.md).
   table.set("1C1", 93.0);
   table.set("1C64", 67.9);
   table.set("64C1", 33.3);

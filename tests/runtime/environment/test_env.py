@@ -1,4 +1,4 @@
-"""``hocket env``: what docs/slurm.md shows, executed; any launcher schedules with it."""
+"""``hocket env``: what docs/installation.md shows, executed; any launcher schedules with it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 
 from hocket.launch.mpi import Mpi, MpiFamily
 
-DOCUMENT = (Path(__file__).parents[3] / "docs" / "slurm.md").read_text()
-BATCH, _, PLAIN, MODULE = re.findall(r"```sh\n(.*?)```", DOCUMENT, re.DOTALL)
+DOCUMENT = (Path(__file__).parents[3] / "docs" / "installation.md").read_text()
+MODULE, BATCH, _, PLAIN = re.findall(r"```sh\n(.*?)```", DOCUMENT, re.DOTALL)
 
 # With the widths of uplinks: where they are not known, ranks measure before they schedule.
 TOPOLOGY = """\

@@ -11,13 +11,19 @@ from hocket.launch.runtime.build import native_dir
 
 def pages() -> dict[str, Path]:
     """The Markdown file of each topic, by name. Raises HocketError if the installation has none."""
-    folder = native_dir().parent / "docs"
+    folder = _folder()
     found = {path.stem: path for path in sorted(folder.glob("*.md"))}
     if not found:
         raise HocketError(
             f"{folder} has no documentation", remedy="install it again: pip install --force-reinstall hocket"
         )
     return found
+
+
+def _folder() -> Path:
+    """Pages come with the package; an editable install reads those of its sources, so they are never old."""
+    sources = Path(__file__).parents[4]
+    return sources / "docs" if (sources / "pyproject.toml").is_file() else native_dir().parent / "docs"
 
 
 def title(page: Path) -> str:

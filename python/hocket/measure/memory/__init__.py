@@ -1,1 +1,1 @@
-"""Costs of memory on this machine, by the copy-transfer model: docs/memory.md."""
+"""Costs of memory on this machine, by the copy-transfer model: docs/algorithms.md."""

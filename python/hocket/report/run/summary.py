@@ -41,7 +41,7 @@ def tell(directory: Path, ranks: int, file: Path | None = None) -> None:
 
 
 def document(account: Account, found: Mapping[Site, Place], ranks: int) -> dict[str, Any]:
-    """The machine-readable form (docs/running.md)."""
+    """The machine-readable form (docs/formats.md)."""
     return {
         "hocket_report": 1,
         "ranks": ranks,

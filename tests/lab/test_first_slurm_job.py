@@ -1,4 +1,4 @@
-"""The commands of docs/your-cluster.md, run one after the other in the lab's Slurm.
+"""The commands of docs/first-slurm-job.md, run one after the other in the lab's Slurm.
 
 /opt/hocket is a folder of the test, whose cache has the runtime already. Installing is tests/packaging's matter, what
 the module sets that of tests/runtime/environment, compiling that of tests/runtime/compiling.
@@ -18,7 +18,7 @@ from hocket.cli.lab import lab
 from hocket.launch.runtime.build import build_runtime
 from slurm_tools import compiled, mpich_or_skip
 
-GUIDE = Path(__file__).parents[2] / "docs" / "your-cluster.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "first-slurm-job.md"
 
 
 @pytest.mark.lab
