@@ -16,7 +16,7 @@ from strategies import NetworkPlan, fat_tree, random_tree, star, tree_plans
 
 
 def check(network: _core.Network) -> None:
-    """Every program is, bit by bit, that of the rule of waits applied to the whole; it keeps apart what must not meet."""
+    """Every program is, bit for bit, that of the rule of waits applied to the whole; nothing meets that must not."""
     demand = _core.Demand(network.ranks, 64)
     planned = _core.plan_exchange(network, demand, 1)
     waits = _core.local_waits(network, planned.schedule)
