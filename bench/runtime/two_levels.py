@@ -81,13 +81,16 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
                 f"{mpi}, {way}:",
                 "",
                 *cells(
-                    ["hosts", *(f"{ranks} a host" for ranks in grouped(of_way, "ranks"))],
+                    ["hosts", *(f"{ranks} a host" for ranks in RANKS)],
                     (
                         [
                             hosts,
                             *(
-                                f"{row['scheduled']} of {row['calls']} ({row['two_level']})"
-                                for row in of_hosts
+                                "; ".join(
+                                    f"{row['scheduled']} of {row['calls']} ({row['two_level']})"
+                                    for row in here
+                                )
+                                for here in ([row for row in of_hosts if row["ranks"] == n] for n in RANKS)
                             ),
                         ]
                         for hosts, of_hosts in grouped(of_way, "hosts").items()
