@@ -26,6 +26,7 @@ from model import Costs, Fabric, Program, seconds
 
 MOST_CELLS: Final = 6
 GUESSES: Final = 0.02  # weight of a guess beside a cell
+GUESSES_BLIND: Final = 0.1  # the same, where cells are chosen by rule: none may decide some cost
 ROUNDS: Final = 40
 Fabrics = Callable[[Machine, Job], Fabric]
 Start = tuple[str, str, str, int]  # nodes, collective, algorithm, bytes
@@ -52,7 +53,7 @@ CELLS: Final[dict[str, tuple[Start, ...]]] = {
 }
 
 
-def fitted(machine: Machine, cells: Sequence[Cell], fabric_of: Fabrics) -> Costs:
+def fitted(machine: Machine, cells: Sequence[Cell], fabric_of: Fabrics, guesses: float = GUESSES) -> Costs:
     """Costs that predict these cells best, by damped Gauss–Newton steps on logarithms. No more than six cells."""
     if len(cells) > MOST_CELLS:
         raise UsageError(f"{len(cells)} cells to fit on", remedy=f"give {MOST_CELLS} at most")
@@ -70,7 +71,7 @@ def fitted(machine: Machine, cells: Sequence[Cell], fabric_of: Fabrics) -> Costs
             seconds(program, cell.bytes, fabric_of(machine, cell.job), costs, machine.habits)
             for program, cell in zip(programs, cells, strict=True)
         ]
-        return np.concatenate([np.log(told) - measured, GUESSES * (x - guess)])
+        return np.concatenate([np.log(told) - measured, guesses * (x - guess)])
 
     limits = {"rate": machine.interface, "streamed": 1.0}
     most = np.log([limits.get(name, math.inf) for name in machine.fitted])
@@ -115,40 +116,52 @@ def named_cells(cells: Sequence[Cell], wanted: Sequence[Start], system: str) -> 
     return found
 
 
+# What cells tell of a machine of which nothing is known: collectives and algorithms in the order of preference, and
+# which of the sizes, 0 for the smallest, 1 for the largest.
+ROLES: Final = (
+    (("allgather", "alltoall", "bcast", "allreduce"), ("ring", "linear", "pairwise", "binomial"), (0.0, 1.0)),
+    (
+        ("allgather", "alltoall", "bcast"),
+        ("recursive_doubling", "brucks", "bruck", "scatter_allgather"),
+        (0.5,),
+    ),
+    (
+        ("reduce_scatter", "allreduce", "reduce"),
+        ("recursive_halving", "rabenseifner", "ring", "binomial"),
+        (0.5, 1.0),
+    ),
+    (("bcast", "scatter", "gather", "allreduce"), ("binomial", "recursive_doubling", "linear"), (0.5,)),
+)
+USUAL_NODES: Final = 64  # larger jobs tell no more of costs
+
+
 def few_cells(cells: Sequence[Cell]) -> list[Cell]:
-    """At most six cells of a machine of which nothing is known, by a rule that looks at no times: of the job with most
-    cells of one rank a node (else of most), rings, doubling and linear exchanges at the smallest, a middle and the
-    largest size."""
+    """At most six cells of a machine of which nothing is known, by a rule that looks at no times."""
     usable = [cell for cell in cells if cell.seconds > 0 and _modelled(cell)]
-    if not usable:
-        return []
-    jobs = dict.fromkeys(cell.job for cell in usable)
-    job = max(jobs, key=lambda one: (one.ranks_per_node == 1, sum(cell.job == one for cell in usable)))
-    here = [cell for cell in usable if cell.job == job]
     chosen: list[Cell] = []
-    for collectives, kinds, places in (
-        (("allgather", "alltoall"), ("ring", "linear", "pairwise", "recursive_doubling"), (0.0, 1.0)),
-        (("allgather", "alltoall"), ("recursive_doubling", "brucks", "bruck", "bcast"), (0.5,)),
-        (
-            ("reduce_scatter", "allreduce"),
-            ("recursive_halving", "rabenseifner", "ring", "recursive_doubling"),
-            (0.5, 1.0),
-        ),
-        (("bcast", "allreduce", "scatter"), ("binomial", "recursive_doubling", "ring", "linear"), (0.5,)),
-    ):
-        series = _series(here, collectives, kinds)
+    for collectives, kinds, places in ROLES:
+        series = _series(usable, collectives, kinds)
         chosen += [series[round(place * (len(series) - 1))] for place in places if series]
-    return list(dict.fromkeys(chosen))[:MOST_CELLS] or here[:MOST_CELLS]
+    return list(dict.fromkeys(chosen))[:MOST_CELLS] or usable[:MOST_CELLS]
 
 
 def _series(cells: Sequence[Cell], collectives: Sequence[str], kinds: Sequence[str]) -> list[Cell]:
+    """Cells of the first algorithm that is there, by size: of a job with one rank a node, if there is one, and of the
+    largest up to a usual size."""
     for collective in collectives:
         for kind in kinds:
-            like = [c for c in cells if c.collective == collective and named.plain(c.algorithm)[1] == kind]
-            if like:
-                one = [cell for cell in like if cell.algorithm == like[0].algorithm]
-                return sorted(one, key=lambda cell: cell.bytes)
+            found: dict[tuple[Job, str], list[Cell]] = {}
+            for cell in cells:
+                if cell.collective == collective and named.plain(cell.algorithm)[1] == kind:
+                    found.setdefault((cell.job, cell.algorithm), []).append(cell)
+            if found:
+                _, series = max(found.items(), key=lambda item: _usefulness(*item[0], item[1]))
+                return sorted(series, key=lambda cell: cell.bytes)
     return []
+
+
+def _usefulness(job: Job, algorithm: str, series: Sequence[Cell]) -> tuple[bool, int, int, str]:
+    return job.ranks_per_node == 1, min(job.nodes, USUAL_NODES), len(series), algorithm
 
 
 def _modelled(cell: Cell) -> bool:

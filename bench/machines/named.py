@@ -226,6 +226,8 @@ def reason(collective: str, name: str) -> str:
     library, bare = plain(name)
     if bare in ("default", "auto"):
         return "the library chooses, by rules that are not public or not recorded"
+    if tofu.named(name):
+        return "it is not described here, or not for several ranks a node"
     return UNKNOWN.get((library, collective, bare), "no algorithm of this name is described here")
 
 
@@ -243,12 +245,13 @@ def program(collective: str, name: str, sides: tuple[int, ...], ranks: int, byte
     """None for an algorithm that has no model: of those that follow a library's choice, too."""
     if ranks < 2:
         return Program([Phase(copied=bytes)])
+    lone = ranks == math.prod(sides)  # one rank a node, as programs for grids of nodes are
     if found := tofu.named(name):
-        return tofu.program(collective, found, sides, bytes)
+        return tofu.program(collective, found, sides, bytes) if lone else None
     library, bare = plain(name)
     if (library, collective, bare) in UNKNOWN:
         return None
-    if library == "fujitsu" and (grid := _TOFU.get(collective, {}).get(bare)):
+    if library == "fujitsu" and lone and (grid := _TOFU.get(collective, {}).get(bare)):
         return grid(sides, bytes)
     maker = _STANDARD.get(collective, {}).get(bare)
     return maker(ranks, bytes) if maker else None

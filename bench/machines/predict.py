@@ -23,7 +23,7 @@ from typing import Any, Final
 import named
 import numpy as np
 from cells import Cell, Job, read_cells
-from fit import few_cells, fitted
+from fit import GUESSES_BLIND, few_cells, fitted
 
 from hocket.errors import HocketError
 from machines import DESCRIBED, Machine, frozen, machine_of
@@ -51,7 +51,7 @@ class Prediction:
 class Predictor:
     """Machines, their costs and the networks of jobs; ``notes``: what is said of machines without description."""
 
-    costs: dict[str, tuple[Costs, frozenset[str]]] = field(default_factory=dict)
+    costs: dict[str, tuple[Costs, frozenset[Cell]]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     _fabrics: dict[Job, Fabric] = field(default_factory=dict)
 
@@ -66,11 +66,11 @@ class Predictor:
         for system in dict.fromkeys(cell.job.system for cell in cells):
             if system.lower() in DESCRIBED and system.lower() in known:
                 values, keys = known[system.lower()]
-                self.costs[system] = values, frozenset(keys)
+                self.costs[system] = values, frozenset(cell for cell in cells if cell.key in keys)
                 continue
             machine = machine_of(system)
             few = few_cells([cell for cell in cells if cell.job.system == system and cell.bytes >= LEAST])
-            self.costs[system] = fitted(machine, few, self.fabric), frozenset(cell.key for cell in few)
+            self.costs[system] = fitted(machine, few, self.fabric, GUESSES_BLIND), frozenset(few)
             told = (
                 ", ".join(f"{cell.collective} {cell.algorithm} {cell.bytes}" for cell in few)
                 or "none: public rates"
@@ -102,7 +102,7 @@ def predictions(cells: Sequence[Cell], predictor: Predictor) -> list[Prediction]
         why = "" if guess is not None else named.reason(cell.collective, cell.algorithm)
         if guess is not None and not (math.isfinite(guess) and guess > 0):
             guess, why = None, "the model has no finite time for it"
-        found.append(Prediction(cell, guess, why, cell.key in predictor.costs[cell.job.system][1]))
+        found.append(Prediction(cell, guess, why, cell in predictor.costs[cell.job.system][1]))
     return found
 
 

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import peers
 
-from model import NONE, Phase, Program, Ranks
+from model import Phase, Program, Ranks
 
 Algorithm = Callable[[int, float], Program]
 SEGMENT: Final = 65536  # bytes of a piece of a pipelined tree
@@ -261,15 +261,13 @@ def reduce_scatter_then_gather(ranks: int, bytes: float) -> Program:
 
 
 MOST_SHIFTS: Final = 64  # that stand for all, if there are more
+MOST_PAIRS: Final = 1 << 18  # of ranks, if there are so many that fewer shifts must do
 
 
 def _chosen(ranks: int) -> Ranks:
     """Shifts 1, 2, …, evenly chosen."""
-    return (
-        np.unique(np.linspace(1, ranks - 1, min(MOST_SHIFTS, ranks - 1)).round().astype(np.int64))
-        if ranks > 1
-        else NONE
-    )
+    most = min(MOST_SHIFTS, max(MOST_PAIRS // ranks, 4), ranks - 1)
+    return np.unique(np.linspace(1, ranks - 1, most).round().astype(np.int64))
 
 
 def _everyone(ranks: int, block: float) -> Phase:

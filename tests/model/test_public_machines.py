@@ -211,6 +211,23 @@ def test_fitted_cells_are_not_counted_as_blind(tmp_path, monkeypatch, capsys) ->
     assert told["cells"] == 1 and not told["not_modelled"]
 
 
+def test_equal_rows_of_one_job_are_told_apart(tmp_path, monkeypatch, capsys) -> None:
+    rows = [
+        row("elsewhere", "allgather", "ring_ompi", 65536 << at, us)
+        for at in range(3)
+        for us in (50 << at, 60 << at)
+    ]
+    told = json.loads(run([*files(tmp_path, rows), "--json"], monkeypatch, capsys)[1])
+    assert told["cells"] == 4  # of six: the smallest and the largest are fitted on
+
+
+def test_programs_for_grids_of_nodes_want_one_rank_a_node() -> None:
+    name = "BINE-B_CONT-UTOFU-0-6"
+    assert named.program("allreduce", name, (2, 2, 2), 16, 1e6) is None
+    assert "several ranks a node" in named.reason("allreduce", name)
+    assert named.program("allreduce", name, (1, 1), 2, 1e6) is None
+
+
 def fugaku(*shape: int) -> machines.Fabric:
     return machines.DESCRIBED["fugaku"].fabric(Job("fugaku", "j", shape, 1))
 
