@@ -31,7 +31,7 @@ NATIVE := $(shell find core bindings runtime sort cmake -type f 2>/dev/null; fin
 CXX_FILES := $(shell find core bindings runtime sort papers examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench papers examples cmake)
 
-.PHONY: help setup demo check test test-slow wheel test-wheel papers lint clang-tidy format sanitize sanitize-runtime tsan bench clean clients
+.PHONY: help setup demo check test test-slow wheel test-wheel papers lint clang-tidy format sanitize sanitize-runtime tsan bench clean clients docs
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -170,6 +170,16 @@ papers: setup ## the tables and figures of papers, into papers/*/results; of one
 clients: setup ## mpi4py-fft for tests/clients (FFTW's headers needed), then these tests
 	PATH="$(abspath $(BIN)):$$PATH" MPICC="$(abspath $(BIN))/mpicc" $(PYTHON_OF_VENV) -m pip install --quiet 'mpi4py-fft>=2.0.6'
 	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) -m pytest tests/clients
+
+DOCS_STAMP := $(VENV)/.hocket-docs
+$(DOCS_STAMP): pyproject.toml $(STAMP)
+	$(PYTHON_OF_VENV) -m pip install --quiet 'hocket[docs]'
+	@touch $@
+
+# A warning is an error: each link leads to a page or file of the site.
+docs: $(DOCS_STAMP) ## build/site: the documentation for a browser; build/man: man pages
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) cmake/site.py build/site-source build/man
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 clean: ## removes everything that make has made
 	rm -rf $(VENV) $(VENV_OPENMPI) build demo-out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,76 @@
+"""Gains and overheads that README and the evidence page quote are those of the result files."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+from results_file import RESULTS, ROOT, read, values
+
+PAGES = {name: (ROOT / name).read_text() for name in ("README.md", "docs/evidence.md")}
+CALLS = {
+    "all-to-all": "alltoall",
+    "all-gather": "allgather",
+    "all-reduce": "allreduce",
+    "reduce-scatter": "reduce_scatter",
+    "broadcast": "bcast",
+}
+COLUMNS = [("mpich", False), ("openmpi", False), ("mpich", True), ("openmpi", True)]  # at random?
+SIZES = {"32 KB": 32768, "16 KB": 16384, "1 MB": 1048576}
+
+
+def gains() -> dict[tuple[str, int, str, bool], str]:
+    """Time of the first job over the native one, by call, bytes, MPI and whether ranks lie at random."""
+    ratios: dict[tuple[str, int, str, bool], list[float]] = defaultdict(list)
+    for row in read(RESULTS / "gains-32-hosts.csv")[1]:
+        key = (row["collective"], int(row["bytes"]), row["mpi"], "shuffle" in row["place"])
+        ratios[key] += [a / b for a, b in zip(values(row["first"]), values(row["native"]), strict=True)]
+    return {key: f"{median(values):.2f}" for key, values in ratios.items()}
+
+
+def told(page: str) -> dict[tuple[str, int], list[str]]:
+    """Figures of each row of the table of gains, in the order of the columns."""
+    rows = {}
+    for line in PAGES[page].splitlines():
+        if not (match := re.match(rf"\| ({'|'.join(CALLS)})\b(.*)\|$", line)):
+            continue
+        size = next((SIZES[text] for text in SIZES if text in match[2]), 0)
+        size = size or int((re.search(r"\| (\d{4,}) \|", match[2]) or ["", "0"])[1])
+        if not size:
+            continue
+        cells = [cell.replace("*", "") for cell in match[2].split("|")[1:]]
+        rows[CALLS[match[1]], size] = [f for cell in cells for f in re.findall(r"\b\d\.\d\d\b|–", cell)]
+    return rows
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_gains_are_those_of_the_results(page: str) -> None:
+    measured = gains()
+    rows = told(page)
+    assert len(rows) == len(CALLS)
+    for (call, size), figures in rows.items():
+        columns = COLUMNS if len(figures) == 4 else [*COLUMNS[:2], COLUMNS[2]]  # one dash for both MPIs
+        for figure, column in zip(figures, columns, strict=True):
+            assert measured.get((call, size, *column), "–") == figure, (call, size, column)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_overheads_are_those_of_the_results(page: str) -> None:
+    text = " ".join(PAGES[page].split())
+    cells = re.findall(
+        r"^\|(?: [^|]* \|){6} (\d\.\d\d) ", (RESULTS / "overhead.md").read_text(), re.MULTILINE
+    )
+    below, highest = re.findall(
+        r"^(\d+) of \d+ cells.*highest ([\d.]+)\.$", (RESULTS / "overhead.md").read_text(), re.M
+    )[0]
+    few = sum(float(cell) <= 0.85 for cell in cells)
+    assert f"{few} of {len(cells)}" in text
+    assert f"{below} of {len(cells)}" in text or f"{len(cells) - int(below)} more than 1.05" in text
+    worst = re.search(r"[Tt]he worst takes ([\d.]+\d)", text)
+    assert worst and f"{float(highest):.{len(worst[1]) - 2}f}" == worst[1]
