@@ -45,7 +45,7 @@ class Phase:
 @dataclass(frozen=True)
 class Program:
     """An algorithm's messages. ``ports``: interfaces that a rank drives at once; ``direct``: it writes into the
-    memory of other ranks itself, past MPI; ``opened``: interfaces and buffers that each call makes ready for that;
+    memory of other ranks itself, past MPI; ``opened``: interfaces that each call makes ready for that;
     ``temporary``: bytes of each buffer that a call allocates, and of its part that is used; ``threads`` that
     combine."""
 
@@ -67,7 +67,7 @@ class Costs:
     """Costs that are fitted: ``eager``, seconds of a small message; ``rendezvous``, of a large one; ``rate``,
     bytes/s of an interface, and ``streamed``, its part that is left to messages larger than a cache; ``combine``,
     seconds per byte (copying costs two thirds: two passes over memory instead of three); ``fresh``, seconds per byte
-    of newly mapped memory; ``port``, seconds that it costs to make one interface, or a buffer, ready for direct
+    of newly mapped memory; ``port``, seconds that it costs to make one interface ready for direct
     writes."""
 
     eager: float = 2.5e-6

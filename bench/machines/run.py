@@ -84,7 +84,7 @@ def errors(rows: Sequence[Row]) -> list[float]:
 def figures(rows: Sequence[Row]) -> list[str]:
     found = errors(rows)
     within = sum(error <= BOUND for error in found) / len(found)
-    return [f"{len(found)}", f"{median(found):.1%}", f"{np.percentile(found, 90):.0%}", f"{within:.0%}"]
+    return [f"{len(found)}", f"{median(found):.1%}", f"{np.percentile(found, 90):.0%}", f"{within:.1%}"]
 
 
 def of_row(row: Row) -> Prediction:

@@ -56,7 +56,7 @@ def program(collective: str, name: Named, sides: Sides, bytes: float) -> Program
         return None
     made = maker(name, sides, bytes)
     ports = made.ports if name.direct else 1
-    opened = ports * (1 + made.opened) if name.direct else 0
+    opened = name.ports * (1 + made.opened) if name.direct else 0
     threads = COMBINING if name.direct and ports == 1 else 1
     return Program(made.phases, made.temporary, ports, name.direct, opened, threads)
 
@@ -75,6 +75,15 @@ def _steps(sides: Sides) -> int:
 def _pieces(name: Named, bytes: float) -> float:
     """Segments that a message of a port is sent in."""
     return max(1.0, math.ceil(bytes / (name.segment or MOST_PUT)))
+
+
+def _told(name: Named, sides: Sides) -> Phase:
+    """Addresses of buffers, which ranks tell the partners of each step first, through MPI, where a rank writes into
+    what the caller gave; once more for the mirrored ports."""
+    rounds = _steps(sides) * (2 if name.ports > len(sides) else 1)
+    return Phase(
+        *peers.shift(math.prod(sides), 1), 8, times=rounds, posts=2 / name.ports if name.direct else 1
+    )
 
 
 def _doubling(name: Named, sides: Sides, bytes: float, *, rows: bool = False) -> list[Phase]:
@@ -131,13 +140,13 @@ def _all_gather(name: Named, sides: Sides, bytes: float) -> Program:
 
 
 def _all_gather_blocks(name: Named, sides: Sides, bytes: float) -> Program:
-    return Program(_doubling(name, sides, bytes, rows=True), ports=name.ports, opened=1)
+    return Program([_told(name, sides), *_doubling(name, sides, bytes, rows=True)], ports=name.ports)
 
 
 def _all_gather_send(name: Named, sides: Sides, bytes: float) -> Program:
     ranks = math.prod(sides)
     first = Phase(*peers.shift(ranks, ranks // 2), bytes / ranks)
-    return Program([first, *_doubling(name, sides, bytes)], ports=name.ports, opened=1)
+    return Program([_told(name, sides), first, *_doubling(name, sides, bytes)], ports=name.ports)
 
 
 def _reduce_scatter(name: Named, sides: Sides, bytes: float) -> Program:
@@ -145,10 +154,10 @@ def _reduce_scatter(name: Named, sides: Sides, bytes: float) -> Program:
 
 
 def _all_reduce(name: Named, sides: Sides, bytes: float) -> Program:
-    """Addresses of buffers are told to each partner first."""
-    told = Phase(*_together(name, sides, 0), 8, times=_steps(sides), posts=2)
-    phases = [told, *_halving(name, sides, bytes), *_doubling(name, sides, bytes)]
-    return Program(phases, ports=name.ports, opened=3)
+    """Bookkeeping of each step on each port takes about as long as making a port ready: seen in the times, not in the
+    source. The ring is another program there."""
+    phases = [_told(name, sides), *_halving(name, sides, bytes), *_doubling(name, sides, bytes)]
+    return Program(phases, ports=name.ports, opened=0 if name.family == "ring" else 2 * _steps(sides))
 
 
 def _all_reduce_whole(name: Named, sides: Sides, bytes: float) -> Program:
@@ -179,7 +188,8 @@ def _tree(name: Named, sides: Sides, bytes: float, *, far_first: bool) -> list[t
 def _bcast(name: Named, sides: Sides, bytes: float) -> Program:
     kept = name.algorithm.endswith("TMPBUF")
     phases = [phase for phase, _ in _tree(name, sides, bytes, far_first=True)]
-    return Program([*phases, Phase(copied=bytes if kept else 0)], ports=name.ports)
+    last = Phase(copied=bytes) if kept else _told(name, sides)
+    return Program([*phases, last], ports=name.ports)
 
 
 def _scatter(name: Named, sides: Sides, bytes: float) -> Program:
@@ -203,11 +213,12 @@ def _reduce(name: Named, sides: Sides, bytes: float) -> Program:
         Phase(one.dst, one.src, one.bytes, posts=name.ports, pieces=2 * one.pieces, combined=bytes)
         for one, _ in reversed(there)
     ]
-    return Program(phases, opened=2 * name.ports)
+    return Program(phases)
 
 
 def _scatter_all_gather(name: Named, sides: Sides, bytes: float) -> Program:
-    return replace(_scatter(name, sides, bytes).then(Program(_doubling(name, sides, bytes))), opened=0)
+    gathered = Program([_told(name, sides), *_doubling(name, sides, bytes)])
+    return _scatter(name, sides, bytes).then(gathered)
 
 
 def _reduce_scatter_gather(name: Named, sides: Sides, bytes: float) -> Program:
