@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import hocket
 from hocket.errors import UsageError
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
@@ -324,6 +326,24 @@ def test_every_name_has_a_finite_time_on_odd_shapes() -> None:
                 program = named.program(collective, name, shape, ranks, 40000)
                 if program is not None:
                     assert 0 <= seconds(program, 40000, fabric, COSTS, HABITS) < 1, (shape, collective, name)
+
+
+@pytest.mark.parametrize(
+    "script, arguments, hosts, routes",
+    [
+        ("fugaku.py", ["4x4x4"], 64, {1, 2, 3, 4, 5, 6}),
+        ("fugaku.py", ["8"], 8, {1, 2, 3, 4}),
+        ("leonardo.py", ["lrdn0001", "lrdn0002", "lrdn0100", "lrdn0500"], 4, {2, 4, 6}),
+    ],
+)
+def test_machines_are_networks_that_hocket_reads(script, arguments, hosts, routes, tmp_path) -> None:
+    path = Path(__file__).parents[2] / "examples/machines" / script
+    made = subprocess.run([sys.executable, path, *arguments], capture_output=True, text=True, check=True)
+    (tmp_path / "job.toml").write_text(made.stdout)
+    network = hocket.Network(tmp_path / "job.toml")
+    assert len(network.hosts) == hosts
+    lengths = {len(network.route(a, b)) for a, b in itertools.permutations(range(hosts), 2)}
+    assert lengths == routes
 
 
 def test_schedules_of_ours_are_no_faster_than_links() -> None:
