@@ -8,11 +8,16 @@ import re
 from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from hocket import __version__
 from hocket.errors import MissingToolError
-from hocket.report.page.parts import Figure, Section, escaped
+from hocket.report.page.parts import Html, Section, escaped
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 _LIBRARY: Final = "package_data/plotly.min.js"
 
@@ -63,20 +68,20 @@ def _body(sections: Sequence[Section]) -> Iterator[str]:
         tag = f"h{section.level + 1}"
         yield f'<section id="s{number}"><{tag}>{escaped(section.title)}</{tag}>'
         for part in section.parts:
-            if isinstance(part, Figure):
+            if isinstance(part, Html):
+                yield part.text
+            else:
                 yield _figure(part, f"f{figures}")
                 figures += 1
-            else:
-                yield part.text
         yield "</section>"
 
 
-def _figure(figure: Figure, name: str) -> str:
-    layout = {**figure.layout, "height": figure.height}
+def _figure(figure: go.Figure, name: str) -> str:
+    # Arrays become base64, which plotly.js reads fastest, but for empty ones.
+    data = json.dumps(figure.to_dict(), separators=(",", ":"), allow_nan=False, default=np.ndarray.tolist)
     # Nothing in a text of JSON may end the element that it stands in.
-    data = json.dumps({"data": figure.data, "layout": layout}, separators=(",", ":"), allow_nan=False)
     data = data.replace("<", "\\u003c")
     return (
-        f'<div class="figure" data-figure="{name}" style="min-height:{figure.height}px"></div>'
+        f'<div class="figure" data-figure="{name}" style="min-height:{figure.layout.height}px"></div>'
         f'<script type="application/json" id="{name}">{data}</script>'
     )

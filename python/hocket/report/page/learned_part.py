@@ -6,8 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hocket.report.page.parts import COLOURS, Figure, Section, escaped, facts, paragraph, table
-from hocket.report.page.run_part import log_axes
+import plotly.graph_objects as go
+
+from hocket.report.page.charts import COLOURS, log_figure
+from hocket.report.page.parts import Section, escaped, facts, paragraph, table
 
 if TYPE_CHECKING:
     from hocket.measure.tuning.kept import Choice
@@ -55,7 +57,7 @@ def _table(choices: Sequence[Choice]) -> Any:
     return table(COLUMNS, [choice.cells() for choice in choices], numbers=(1, 4, 6, 7, 8), dim=native)
 
 
-def _figure(choices: Sequence[Choice]) -> Figure:
+def _figure(choices: Sequence[Choice]) -> go.Figure:
     """Seconds of a call by the size of its messages, a candidate a line; winners have a ring."""
     candidates: defaultdict[str, list[tuple[int, float, float]]] = defaultdict(list)
     for choice in sorted(choices, key=lambda choice: choice.least):
@@ -64,23 +66,22 @@ def _figure(choices: Sequence[Choice]) -> Figure:
                 candidates[candidate.name].append(
                     (max(choice.least, 1), candidate.seconds, candidate.seconds * candidate.spread)
                 )
-    data: list[dict[str, Any]] = []
+    lines = []
     order = sorted(candidates, key=lambda name: (name != "native", not name.startswith("native"), name))
     for number, name in enumerate(order):
         sizes, seconds, spread = zip(*candidates[name], strict=True)
         colour = "#5b6670" if name == "native" else COLOURS[(number - 1) % 6]
-        data.append(
-            {
-                "type": "scatter",
-                "mode": "lines+markers",
-                "name": escaped(name),
-                "x": list(sizes),
-                "y": list(seconds),
-                "error_y": {"type": "data", "array": list(spread), "thickness": 1, "width": 3},
-                "line": {"color": colour, "width": 2},
-                "marker": {"size": 7},
-                "hovertemplate": "%{x:,} B: %{y:.4g} s<extra>%{fullData.name}</extra>",
-            }
+        lines.append(
+            go.Scatter(
+                mode="lines+markers",
+                name=escaped(name),
+                x=sizes,
+                y=seconds,
+                error_y={"array": spread, "thickness": 1, "width": 3},
+                line={"color": colour, "width": 2},
+                marker_size=7,
+                hovertemplate="%{x:,} B: %{y:.4g} s<extra>%{fullData.name}</extra>",
+            )
         )
     won = [
         (max(choice.least, 1), winner.seconds, choice.timings.winner)
@@ -88,22 +89,16 @@ def _figure(choices: Sequence[Choice]) -> Figure:
         if (winner := choice.candidate(choice.timings.winner)) is not None and winner.seconds > 0
     ]
     if won:
-        data.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": "winner",
-                "x": [x for x, *_ in won],
-                "y": [y for _, y, _ in won],
-                "text": [escaped(name) for *_, name in won],
-                "hovertemplate": "winner: %{text}<extra></extra>",
-                "marker": {"size": 15, "symbol": "circle-open", "color": "#d55e00", "line": {"width": 2.2}},
-            }
+        lines.append(
+            go.Scatter(
+                mode="markers",
+                name="winner",
+                x=[x for x, *_ in won],
+                y=[y for _, y, _ in won],
+                text=[escaped(name) for *_, name in won],
+                hovertemplate="winner: %{text}<extra></extra>",
+                marker={"size": 15, "symbol": "circle-open", "color": "#d55e00", "line_width": 2.2},
+            )
         )
-    return Figure(
-        data,
-        log_axes(
-            "message, at least", "time of a call", [x for of in candidates.values() for x, *_ in of], "y"
-        ),
-        440,
-    )
+    ticks = [x for of in candidates.values() for x, *_ in of]
+    return log_figure(lines, 440, "message, at least", "time of a call", ticks, "y")

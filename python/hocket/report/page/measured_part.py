@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
 
+import plotly.graph_objects as go
+
 from hocket.errors import HocketError, Where
-from hocket.report.page.parts import COLOURS, Figure, Section, escaped, paragraph, table
-from hocket.report.page.run_part import diagonal, log_axes
+from hocket.report.page.charts import COLOURS, diagonal, log_figure
+from hocket.report.page.parts import Section, escaped, paragraph, table
 
 MOST_FIGURES: Final = 12
 # Column names by their role: candidate, size, time.
@@ -105,7 +107,7 @@ def _bench(found: Measured) -> Iterator[Section]:
         name.removesuffix("_us") for name in found.columns if name.endswith("_us") and name.count("_") == 1
     ]
     section = Section("Time of a call by size", 2)
-    data = []
+    lines = []
     for number, name in enumerate(names):
         points = [
             (size, us, _number(row.get(f"{name}_p10_us")), _number(row.get(f"{name}_p90_us")))
@@ -113,10 +115,9 @@ def _bench(found: Measured) -> Iterator[Section]:
             if (size := _number(row["bytes"])) and (us := _number(row[f"{name}_us"]))
         ]
         if points:
-            data.append(_line(name, [(x, y) for x, y, *_ in points], number, dash=name == "bound"))
+            lines.append(_line(name, [(x, y) for x, y, *_ in points], number, dash=name == "bound"))
             if all(low is not None and high is not None for *_, low, high in points):
-                data[-1]["error_y"] = {
-                    "type": "data",
+                lines[-1].error_y = {
                     "symmetric": False,
                     "thickness": 1,
                     "width": 3,
@@ -125,7 +126,7 @@ def _bench(found: Measured) -> Iterator[Section]:
                 }
     sizes = [size for row in found.rows if (size := _number(row["bytes"]))]
     section.add(
-        Figure(data, log_axes("message", "microseconds of a call", sizes, ""), 480),
+        log_figure(lines, 480, "message", "microseconds of a call", sizes, ""),
         paragraph(
             "Median; bars reach from the 10th to the 90th percentile. Bound: no schedule is faster.", "note"
         ),
@@ -172,21 +173,18 @@ def _compared(found: Measured) -> Iterator[Section]:
     yield section
 
 
-def _candidates(rows: Sequence[Mapping[str, str]], candidate: str, size: str, seconds: str) -> Figure:
+def _candidates(rows: Sequence[Mapping[str, str]], candidate: str, size: str, seconds: str) -> go.Figure:
     found: defaultdict[str, defaultdict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         x, y = _number(row[size]), _number(row[seconds])
         if x and y:
             found[row[candidate]][x].append(y)
-    data = [
-        _line(name, sorted((x, median(ys)) for x, ys in by.items()), number, dash=False)
+    lines = [
+        _line(name, sorted((x, median(ys)) for x, ys in by.items()), number)
         for number, (name, by) in enumerate(found.items())
     ]
-    return Figure(
-        data,
-        log_axes(size, "time", [x for by in found.values() for x in by] if size != "hosts" else (), "y"),
-        430,
-    )
+    sizes = [x for by in found.values() for x in by] if size != "hosts" else ()
+    return log_figure(lines, 430, size, "time", sizes, "y")
 
 
 def _predictions(found: Measured, predicted: str, seconds: str, candidate: str) -> list[Any]:
@@ -198,16 +196,13 @@ def _predictions(found: Measured, predicted: str, seconds: str, candidate: str) 
     points = [point for of in by.values() for point in of]
     if not points:
         return []
-    data = []
-    for number, (name, of) in enumerate(by.items()):
-        line = _line(name or seconds, of, number, dash=False)
-        data.append({**line, "mode": "markers"})
+    marks = [
+        _line(name or seconds, of, number, mode="markers") for number, (name, of) in enumerate(by.items())
+    ]
     errors = sorted(abs(x / y - 1) for x, y in points)
     return [
-        Figure(
-            [diagonal(min(map(min, points)), max(map(max, points))), *data],
-            log_axes("predicted", "measured"),
-            520,
+        log_figure(
+            [diagonal(min(map(min, points)), max(map(max, points))), *marks], 520, "predicted", "measured"
         ),
         paragraph(
             f"{len(points):,} predictions; half are off by at most {100 * median(errors):.1f} %, nine in ten by "
@@ -217,18 +212,24 @@ def _predictions(found: Measured, predicted: str, seconds: str, candidate: str) 
     ]
 
 
-def _line(name: str, points: Sequence[tuple[float, float]], number: int, dash: bool) -> dict[str, Any]:
+def _line(
+    name: str,
+    points: Sequence[tuple[float, float]],
+    number: int,
+    *,
+    dash: bool = False,
+    mode: str = "lines+markers",
+) -> go.Scatter:
     symbols = ("circle", "square", "diamond", "triangle-up", "x")
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": escaped(name),
-        "x": [x for x, _ in points],
-        "y": [y for _, y in points],
-        "line": {"color": COLOURS[number % len(COLOURS)], "width": 2, **({"dash": "dash"} if dash else {})},
-        "marker": {"size": 7, "symbol": symbols[number // len(COLOURS) % len(symbols)]},
-        "hovertemplate": "%{x:.4g}: %{y:.4g}<extra>%{fullData.name}</extra>",
-    }
+    return go.Scatter(
+        mode=mode,
+        name=escaped(name),
+        x=[x for x, _ in points],
+        y=[y for _, y in points],
+        line={"color": COLOURS[number % len(COLOURS)], "width": 2, "dash": "dash" if dash else None},
+        marker={"size": 7, "symbol": symbols[number // len(COLOURS) % len(symbols)]},
+        hovertemplate="%{x:.4g}: %{y:.4g}<extra>%{fullData.name}</extra>",
+    )
 
 
 def _first(found: Measured, names: Sequence[str]) -> str:

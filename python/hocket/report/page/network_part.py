@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import plotly.graph_objects as go
 
 from hocket.pictures import style
 from hocket.pictures.channels import Group, bands
-from hocket.report.page.parts import (
-    BESIDE,
-    BUSY_SCALE,
-    COLOURS,
-    Figure,
-    Html,
-    escaped,
-    layout,
-    packed,
-    paragraph,
-    table,
-)
+from hocket.report.page.charts import BESIDE, BUSY_SCALE, COLOURS, figure
+from hocket.report.page.parts import Html, escaped, paragraph, table
 from hocket.report.page.places import Line, Picture, picture
 from hocket.units import format_rate, format_time, format_total
 
@@ -61,10 +52,10 @@ class Loads:
         return [int(c) for c in np.flatnonzero(self.seconds >= self.most * _SAME)] if self.most > 0 else []
 
 
-def network_parts(network: Network, loads: Loads) -> list[Html | Figure]:
+def network_parts(network: Network, loads: Loads) -> list[Html | go.Figure]:
     """The picture, or why there is none, and the busiest links."""
     drawn = picture(network)
-    parts: list[Html | Figure] = []
+    parts: list[Html | go.Figure] = []
     if drawn is None:
         parts.append(paragraph("Of this network only routes are known, so it is not drawn.", "note"))
     else:
@@ -87,7 +78,7 @@ def network_parts(network: Network, loads: Loads) -> list[Html | Figure]:
 
 def load_parts(
     network: Network, loads: Loads, used: NDArray[np.float64] | None = None
-) -> list[Html | Figure]:
+) -> list[Html | go.Figure]:
     """Bars of all channels, or lines by kind where there are many, and a table of the busiest. ``used``: the share of
     the predicted time in which each channel carries something."""
     order = np.argsort(-loads.seconds, kind="stable")
@@ -107,74 +98,68 @@ def load_parts(
     if used is not None:
         header.append("in use")
     few = network.channels <= MOST_BARS
-    parts: list[Html | Figure] = [_bars(network, loads) if few else _curves(network, loads)]
+    parts: list[Html | go.Figure] = [_bars(network, loads) if few else _curves(network, loads)]
     parts.append(table(header, rows, numbers=range(1, len(header))))
     if network.channels > len(rows):
         parts.append(paragraph(f"The {len(rows)} busiest of {network.channels:,} channels.", "note"))
     return parts
 
 
-def _bars(network: Network, loads: Loads) -> Figure:
+def _bars(network: Network, loads: Loads) -> go.Figure:
     factor, unit = style.time_unit(loads.most)
-    data: list[dict[str, Any]] = []
-    for band in bands(network):
+    bars = []
+    for number, band in enumerate(bands(network)):
         of = sorted(band.channels, key=lambda c: -loads.seconds[c])
-        data.append(
-            {
-                "type": "bar",
-                "name": f"{band.name} ({len(of)})",
-                "x": [escaped(_name(network, c)) for c in of],
-                "y": [loads.seconds[c] * factor for c in of],
-                "marker": {"color": _colour(len(data), band.group)},
-                "customdata": [format_total(round(loads.carried[c])) for c in of],
-                "hovertemplate": f"%{{x}}<br>%{{y:.4g}} {unit} at full rate, %{{customdata}}<extra></extra>",
-            }
+        bars.append(
+            go.Bar(
+                name=f"{band.name} ({len(of)})",
+                x=[escaped(_name(network, c)) for c in of],
+                y=loads.seconds[of] * factor,
+                marker_color=_colour(number, band.group),
+                customdata=[format_total(round(loads.carried[c])) for c in of],
+                hovertemplate=f"%{{x}}<br>%{{y:.4g}} {unit} at full rate, %{{customdata}}<extra></extra>",
+            )
         )
-    return Figure(
-        data,
-        layout(
-            xaxis={
-                "type": "category",
-                "showticklabels": network.channels <= 90,
-                "tickangle": -60,
-                "tickfont": {"size": 10},
-                "title": {"text": "channels, by kind and load"},
-            },
-            yaxis={"title": {"text": f"busy at full rate ({unit})"}, "rangemode": "tozero"},
-            bargap=0.15,
-            showlegend=True,
-            legend=BESIDE,
-        ),
+    return figure(
+        bars,
         440,
+        xaxis={
+            "type": "category",
+            "showticklabels": network.channels <= 90,
+            "tickangle": -60,
+            "tickfont_size": 10,
+            "title_text": "channels, by kind and load",
+        },
+        yaxis={"title_text": f"busy at full rate ({unit})", "rangemode": "tozero"},
+        bargap=0.15,
+        showlegend=True,
+        legend=BESIDE,
     )
 
 
-def _curves(network: Network, loads: Loads) -> Figure:
+def _curves(network: Network, loads: Loads) -> go.Figure:
     """Curves of the sorted loads, if there are too many channels to show one by one."""
     factor, unit = style.time_unit(loads.most)
-    data: list[dict[str, Any]] = []
-    for band in bands(network):
+    lines = []
+    for number, band in enumerate(bands(network)):
         of = np.sort(loads.seconds[band.channels])[::-1] * factor
         kept = np.unique(np.linspace(0, len(of) - 1, min(len(of), 400)).astype(int))
-        data.append(
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "name": f"{band.name} ({len(of):,})",
-                "line": {"shape": "vh", "width": 2.5, "color": _colour(len(data), band.group)},
-                "x": packed([0, *(100 * (kept + 1) / len(of))]),
-                "y": packed([of[0], *of[kept]]),
-                "hovertemplate": f"%{{x:.1f}} % of the channels: %{{y:.4g}} {unit} or more<extra>{band.name}</extra>",
-            }
+        lines.append(
+            go.Scatter(
+                mode="lines",
+                name=f"{band.name} ({len(of):,})",
+                line={"shape": "vh", "width": 2.5, "color": _colour(number, band.group)},
+                x=np.array([0, *(100 * (kept + 1) / len(of))], dtype=np.float32),
+                y=np.array([of[0], *of[kept]], dtype=np.float32),
+                hovertemplate=f"%{{x:.1f}} % of the channels: %{{y:.4g}} {unit} or more<extra>{band.name}</extra>",
+            )
         )
-    return Figure(
-        data,
-        layout(
-            xaxis={"title": {"text": "channels of a kind, the most loaded first (%)"}, "range": [0, 100]},
-            yaxis={"title": {"text": f"busy at full rate ({unit})"}, "rangemode": "tozero"},
-            showlegend=True,
-            legend=BESIDE,
-        ),
+    return figure(
+        lines,
+        xaxis={"title_text": "channels of a kind, the most loaded first (%)", "range": [0, 100]},
+        yaxis={"title_text": f"busy at full rate ({unit})", "rangemode": "tozero"},
+        showlegend=True,
+        legend=BESIDE,
     )
 
 
@@ -186,10 +171,10 @@ def _colour(number: int, group: Group) -> str:
     return style.GROUP_COLOURS[group] if group in (Group.UP, Group.DOWN) else COLOURS[number % len(COLOURS)]
 
 
-def _figure(network: Network, drawn: Picture, loads: Loads) -> Figure:
+def _figure(network: Network, drawn: Picture, loads: Loads) -> go.Figure:
     share = [_share(line, loads) for line in drawn.lines]
     hottest = [number for number, part in enumerate(share) if part >= _SAME]
-    data: list[dict[str, Any]] = []
+    traces = []
     for number in range(_BINS):
         low, high = number / _BINS, (number + 1) / _BINS
         of = [
@@ -198,23 +183,21 @@ def _figure(network: Network, drawn: Picture, loads: Loads) -> Figure:
             if part < _SAME and (low <= part < high or (number == 0 and part < low))
         ]
         if of:
-            data.append(_lines(drawn, of, _scale_colour((number + 0.5) / _BINS), 1.3 + 1.8 * number / _BINS))
+            traces.append(
+                _lines(drawn, of, _scale_colour((number + 0.5) / _BINS), 1.3 + 1.8 * number / _BINS)
+            )
     if hottest:
         of = [drawn.lines[number] for number in hottest]
-        data.append(
-            {
-                **_lines(drawn, of, style.ALARM, 4 if len(of) <= 40 else 2.4),
-                "name": "bottleneck",
-                "showlegend": True,
-            }
-        )
-    data += [_middles(network, drawn, share, loads), *_marks(drawn)]
+        bottleneck = _lines(drawn, of, style.ALARM, 4 if len(of) <= 40 else 2.4)
+        traces.append(bottleneck.update(name="bottleneck", showlegend=True))
     hidden = {"visible": False, "showgrid": False}
-    yaxis = {**hidden, **({"scaleanchor": "x"} if drawn.square else {})}
-    return Figure(
-        data,
-        layout(xaxis=hidden, yaxis=yaxis, showlegend=True, margin={"l": 10, "r": 10, "t": 40, "b": 15}),
+    return figure(
+        [*traces, _middles(network, drawn, share, loads), *_marks(drawn)],
         drawn.height,
+        xaxis=hidden,
+        yaxis={**hidden, "scaleanchor": "x" if drawn.square else None},
+        showlegend=True,
+        margin={"l": 10, "r": 10, "t": 40, "b": 15},
     )
 
 
@@ -231,7 +214,7 @@ def _scale_colour(share: float) -> str:
     return str(BUSY_SCALE[round(share * (len(BUSY_SCALE) - 1))][1])
 
 
-def _lines(drawn: Picture, lines: list[Line], colour: str, width: float) -> dict[str, Any]:
+def _lines(drawn: Picture, lines: list[Line], colour: str, width: float) -> go.Scatter:
     x: list[float | None] = []
     y: list[float | None] = []
     for line in lines:
@@ -246,18 +229,11 @@ def _lines(drawn: Picture, lines: list[Line], colour: str, width: float) -> dict
         dx, dy = line.stub
         x += [a.x, a.x + dx, None, b.x, b.x - dx, None]
         y += [a.y, a.y + dy, None, b.y, b.y - dy, None]
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": x,
-        "y": y,
-        "line": {"color": colour, "width": width},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    drawn_as = {"color": colour, "width": width}
+    return go.Scatter(mode="lines", x=x, y=y, line=drawn_as, hoverinfo="skip", showlegend=False)
 
 
-def _middles(network: Network, drawn: Picture, share: list[float], loads: Loads) -> dict[str, Any]:
+def _middles(network: Network, drawn: Picture, share: list[float], loads: Loads) -> go.Scatter:
     """Invisible marks in the middle of links, which show text under the pointer and carry the colour
     scale."""
     x, y, texts = [], [], []
@@ -270,32 +246,30 @@ def _middles(network: Network, drawn: Picture, share: list[float], loads: Loads)
             x.append(a.x + line.stub[0] * 0.7)
             y.append(a.y + line.stub[1] * 0.7)
         texts.append(_text(network, line, loads))
-    small = 4 if len(drawn.lines) > 400 else 6
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": x,
-        "y": y,
-        "text": texts,
-        "showlegend": False,
-        "hovertemplate": "%{text}<extra></extra>",
-        "marker": {
-            "size": small,
+    return go.Scatter(
+        mode="markers",
+        x=x,
+        y=y,
+        text=texts,
+        showlegend=False,
+        hovertemplate="%{text}<extra></extra>",
+        marker={
+            "size": 4 if len(drawn.lines) > 400 else 6,
             "opacity": 0,
             "color": [100 * part for part in share],
             "cmin": 0,
             "cmax": 100,
             "colorscale": BUSY_SCALE,
-            "line": {"width": 0},
+            "line_width": 0,
             "colorbar": {
-                "title": {"text": "busy, of the<br>bottleneck"},
+                "title_text": "busy, of the<br>bottleneck",
                 "ticksuffix": " %",
                 "thickness": 12,
                 "len": 0.9,
                 "outlinewidth": 0,
             },
         },
-    }
+    )
 
 
 def _text(network: Network, line: Line, loads: Loads) -> str:
@@ -311,8 +285,8 @@ def _text(network: Network, line: Line, loads: Loads) -> str:
     )
 
 
-def _marks(drawn: Picture) -> list[dict[str, Any]]:
-    data = []
+def _marks(drawn: Picture) -> list[go.Scatter]:
+    marks = []
     named = len(drawn.marks) <= MOST_NAMES
     for hosts, name, marker in (
         (
@@ -327,22 +301,21 @@ def _marks(drawn: Picture) -> list[dict[str, Any]]:
             continue
         many = any(len(mark.nodes) > 1 for mark in of)
         size = (15 if not hosts else 9) if len(of) <= 80 else 7 if not hosts or many else 5
-        data.append(
-            {
-                "type": "scatter",
-                "mode": "markers+text" if named else "markers",
-                "name": name,
-                "x": [mark.x for mark in of],
-                "y": [mark.y for mark in of],
-                "text": [
+        marks.append(
+            go.Scatter(
+                mode="markers+text" if named else "markers",
+                name=name,
+                x=[mark.x for mark in of],
+                y=[mark.y for mark in of],
+                text=[
                     escaped(mark.name) if len(mark.nodes) == 1 else f"{len(mark.nodes)} hosts" for mark in of
                 ],
-                "customdata": [escaped(mark.name) for mark in of],
-                "textposition": "bottom center" if hosts else "top center",
-                "textfont": {"size": 11},
-                "hovertemplate": "%{customdata}<extra></extra>",
-                "marker": {**marker, "size": size},
-                "cliponaxis": False,
-            }
+                customdata=[escaped(mark.name) for mark in of],
+                textposition="bottom center" if hosts else "top center",
+                textfont_size=11,
+                hovertemplate="%{customdata}<extra></extra>",
+                marker={**marker, "size": size},
+                cliponaxis=False,
+            )
         )
-    return data
+    return marks

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
-import matplotlib as mpl
-import numpy as np
-from matplotlib.colors import to_hex
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
-from hocket.pictures import style
-
-FONT: Final = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
-# Colours that a reader can tell apart, after Okabe and Ito.
-COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b6670", "#8a6d00")
 MOST_ROWS: Final = 400  # of a table
-_SHADES: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,24 +20,15 @@ class Html:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """Traces and layout as plotly.js reads them; ``height`` in pixels."""
-
-    data: list[dict[str, Any]]
-    layout: dict[str, Any]
-    height: int = 420
-
-
 @dataclass(slots=True)
 class Section:
     """A heading of the page with what is below it; ``level`` 1 is a file, 2 a part of it."""
 
     title: str
     level: int
-    parts: list[Html | Figure] = field(default_factory=list)
+    parts: list[Html | go.Figure] = field(default_factory=list)
 
-    def add(self, *parts: Html | Figure | None) -> None:
+    def add(self, *parts: Html | go.Figure | None) -> None:
         self.parts += [part for part in parts if part is not None]
 
 
@@ -97,42 +79,3 @@ def table(
     return Html(
         f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{more}'
     )
-
-
-def packed(values: Any, kind: str = "f4") -> dict[str, str]:
-    """An array of numbers as plotly.js reads it fastest; NaN is nothing."""
-    array: NDArray[Any] = np.ascontiguousarray(values, dtype=kind)
-    data = {"dtype": kind, "bdata": base64.b64encode(array.tobytes()).decode()}
-    return data if array.ndim == 1 else {**data, "shape": ", ".join(map(str, array.shape))}
-
-
-def layout(**more: Any) -> dict[str, Any]:
-    """The look that all figures share."""
-    axis = {"gridcolor": style.FAINT, "linecolor": style.MUTED, "zeroline": False, "automargin": True}
-    base: dict[str, Any] = {
-        "font": {"family": FONT, "size": 13, "color": style.INK},
-        "paper_bgcolor": "white",
-        "plot_bgcolor": "white",
-        "margin": {"l": 70, "r": 30, "t": 30, "b": 55},
-        "hoverlabel": {"font": {"family": FONT, "size": 13}, "align": "left"},
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        "hovermode": "closest",
-    }
-    for name, value in more.items():
-        base[name] = {**axis, **value} if name.startswith(("xaxis", "yaxis")) else value
-    for name in ("xaxis", "yaxis"):
-        base.setdefault(name, dict(axis))
-    return base
-
-
-def shades(name: str, low: float, high: float) -> list[list[float | str]]:
-    """A colour map of matplotlib, from one end to the other, as a scale of plotly's."""
-    colours = mpl.colormaps[name](np.linspace(low, high, _SHADES))
-    return [[place / (_SHADES - 1), to_hex(colour)] for place, colour in enumerate(colours)]
-
-
-# Where a legend of many lines does not cover the figure.
-BESIDE: Final = {"x": 1.02, "y": 1, "orientation": "v"}
-# Same colour scales as in plots.gantt and plots.busy.
-PHASE_SCALE: Final = shades("viridis", 0.12, 0.93)
-BUSY_SCALE: Final = shades("YlGnBu", 0.2, 1.0)

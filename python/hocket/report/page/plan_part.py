@@ -11,13 +11,14 @@ from hocket.demand.collectives import ALL_TO_ALL
 from hocket.planning.figures import ratio
 from hocket.planning.plan import flow_of, simulation
 from hocket.report.page.network_part import Loads, load_parts, network_parts
-from hocket.report.page.parts import Figure, Html, Section, facts, paragraph
+from hocket.report.page.parts import Html, Section, facts, paragraph
 from hocket.report.page.timeline import channel_parts, sender_parts
 from hocket.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    import plotly.graph_objects as go
     from numpy.typing import NDArray
 
     from hocket._core import Network, Plan, Schedule
@@ -130,7 +131,7 @@ def _network_facts(network: Network) -> list[tuple[str, str]]:
     ]
 
 
-def _section(title: str, parts: Iterable[Html | Figure]) -> Section:
+def _section(title: str, parts: Iterable[Html | go.Figure]) -> Section:
     section = Section(title, 2)
     section.add(*parts)
     return section

@@ -3,71 +3,29 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
-from hocket.errors import ReportError, Where
+import numpy as np
+import plotly.graph_objects as go
+
 from hocket.pictures import style
-from hocket.report.page.parts import (
-    BESIDE,
-    COLOURS,
-    Figure,
-    Section,
-    bullets,
-    escaped,
-    facts,
-    layout,
-    paragraph,
-    table,
-)
+from hocket.report.page.charts import BESIDE, COLOURS, diagonal, figure, log_figure
+from hocket.report.page.parts import Section, bullets, escaped, facts, paragraph, table
+from hocket.report.page.run_document import lines_and_choices
 from hocket.report.run.advice import REASONS
 from hocket.units import format_bytes, format_time, format_total
 
-VERSION: Final = 1
-_FROM: Final = "is it from 'hocket run --report=FILE.json'?"
+if TYPE_CHECKING:
+    from hocket.errors import Where
+
 MOST_BARS: Final = 24
-_MOST_TICKS: Final = 12
 SCHEDULED: Final = "scheduled"
-_KINDS: Final[dict[str, tuple[type, ...]]] = {
-    "call": (str,),
-    "object": (str,),
-    "offset": (int,),
-    "function": (str,),
-    "file": (str,),
-    "line": (int,),
-    "communicator": (int,),
-    "calls": (int,),
-    "exchanges": (int,),
-    "bytes": (int,),
-    "served": (str,),
-    "why": (str,),
-    "message_bytes": (list,),
-    "seconds": (dict,),
-}
-_CHOICE: Final[dict[str, tuple[type, ...]]] = {
-    "collective": (str,),
-    "candidate": (str,),
-    "communicator": (int,),
-    "hosts": (int,),
-    "message": (int,),
-    "calls": (int,),
-    "trials": (int,),
-    "native": (int, float),
-    "predicted": (int, float),
-    "measured": (int, float),
-}
 
 
 def run_sections(title: str, document: Mapping[str, Any], where: Where) -> Iterator[Section]:
     """Raises ReportError for a report of another version, or damaged."""
-    if document.get("hocket_report") != VERSION:
-        raise ReportError(
-            f"is a report of version {document.get('hocket_report')!r}, and this Hocket reads {VERSION}",
-            where=where,
-            remedy="write it again with 'hocket run --report=FILE.json'",
-        )
-    lines = _checked(document, "lines", _KINDS, where)
-    choices = _checked(document, "choices", _CHOICE, where)
+    lines, choices = lines_and_choices(document, where)
     yield _head(title, document, lines)
     if lines:
         section = Section("Calls and their time", 2)
@@ -99,40 +57,6 @@ def run_sections(title: str, document: Mapping[str, Any], where: Where) -> Itera
             *_choices(choices),
         )
         yield section
-
-
-def _checked(
-    document: Mapping[str, Any], key: str, kinds: Mapping[str, tuple[type, ...]], where: Where
-) -> list[dict[str, Any]]:
-    found = document.get(key, [])
-    if not isinstance(found, list):
-        raise ReportError(f"'{key}' is not a list", where=where, remedy=_FROM)
-    for number, line in enumerate(found):
-        for name, kind in kinds.items():
-            value = line.get(name) if isinstance(line, dict) else None
-            if not isinstance(value, kind) or isinstance(value, bool):
-                raise ReportError(
-                    f"entry {number + 1} of '{key}' has no '{name}'",
-                    where=where,
-                    remedy=_FROM,
-                )
-        if "seconds" in kinds:
-            seconds, sizes = line["seconds"], line["message_bytes"]
-            numbers = [*(seconds.get(name) for name in ("least", "mean", "most")), *sizes]
-            numbers += [
-                value
-                for value in (line.setdefault(f"{name}_seconds", None) for name in ("predicted", "bound"))
-                if value is not None
-            ]
-            if len(sizes) != 2 or not all(
-                isinstance(number, int | float) and number >= 0 for number in numbers
-            ):
-                raise ReportError(
-                    f"entry {number + 1} of '{key}' has times or sizes that are none",
-                    where=where,
-                    remedy=_FROM,
-                )
-    return found
 
 
 def _head(title: str, document: Mapping[str, Any], lines: list[dict[str, Any]]) -> Section:
@@ -186,7 +110,7 @@ def _name(line: Mapping[str, Any]) -> str:
     return f"{line['call'].removeprefix('MPI_')}, {_size(line)}, {_place(line)}"
 
 
-def _time_figure(lines: list[dict[str, Any]]) -> Figure:
+def _time_figure(lines: list[dict[str, Any]]) -> go.Figure:
     """The calls that take the longest, by who served them; the rest in a bar of its own."""
     longest = sorted(lines, key=lambda line: -line["seconds"]["mean"])
     shown, rest = longest[:MOST_BARS], longest[MOST_BARS:]
@@ -197,52 +121,47 @@ def _time_figure(lines: list[dict[str, Any]]) -> Figure:
     for number, line in enumerate(shown):
         by[_served(line)].append(number)
     others = [colour for colour in COLOURS if colour != COLOURS[2]]
-    data: list[dict[str, Any]] = []
+    bars = []
     for number, (served, of) in enumerate(sorted(by.items(), key=lambda item: item[0] != SCHEDULED)):
         colour = COLOURS[2] if served == SCHEDULED else others[(number - (SCHEDULED in by)) % len(others)]
-        data.append(
-            {
-                "type": "bar",
-                "orientation": "h",
-                "name": escaped(served),
-                "y": [escaped(names[n]) for n in of],
-                "x": [shown[n]["seconds"]["mean"] * factor for n in of],
-                "marker": {"color": colour},
-                "error_x": {
-                    "type": "data",
+        least, mean, most_of = (
+            [shown[n]["seconds"][name] * factor for n in of] for name in ("least", "mean", "most")
+        )
+        bars.append(
+            go.Bar(
+                orientation="h",
+                name=escaped(served),
+                y=[escaped(names[n]) for n in of],
+                x=mean,
+                marker_color=colour,
+                error_x={
                     "symmetric": False,
                     "thickness": 1.2,
                     "color": style.MUTED,
-                    "array": [
-                        (shown[n]["seconds"]["most"] - shown[n]["seconds"]["mean"]) * factor for n in of
-                    ],
-                    "arrayminus": [
-                        (shown[n]["seconds"]["mean"] - shown[n]["seconds"]["least"]) * factor for n in of
-                    ],
+                    "array": np.subtract(most_of, mean),
+                    "arrayminus": np.subtract(mean, least),
                 },
-                "hovertemplate": f"%{{y}}<br>%{{x:.4g}} {unit}<extra>%{{fullData.name}}</extra>",
-            }
+                hovertemplate=f"%{{y}}<br>%{{x:.4g}} {unit}<extra>%{{fullData.name}}</extra>",
+            )
         )
     title = f"time of a rank, least, mean and most ({unit})"
     if rest:
         title += (
             f"; {len(rest)} more lines take {format_time(sum(line['seconds']['mean'] for line in rest), 3)}"
         )
-    return Figure(
-        data,
-        layout(
-            xaxis={"title": {"text": title}, "rangemode": "tozero"},
-            yaxis={
-                "categoryorder": "array",
-                "categoryarray": [escaped(n) for n in names][::-1],
-                "tickfont": {"size": 11.5},
-            },
-            barmode="overlay",
-            bargap=0.25,
-            showlegend=True,
-            legend=BESIDE,
-        ),
+    return figure(
+        bars,
         170 + 26 * len(shown),
+        xaxis={"title_text": title, "rangemode": "tozero"},
+        yaxis={
+            "categoryorder": "array",
+            "categoryarray": [escaped(n) for n in names][::-1],
+            "tickfont_size": 11.5,
+        },
+        barmode="overlay",
+        bargap=0.25,
+        showlegend=True,
+        legend=BESIDE,
     )
 
 
@@ -287,9 +206,9 @@ def _call_table(lines: list[dict[str, Any]]) -> Any:
     return table(header, rows, numbers=(2, 3, 4, 5, 7, 8, 9, 10, 11), dim=native)
 
 
-def _prediction_figure(lines: list[dict[str, Any]]) -> Figure:
+def _prediction_figure(lines: list[dict[str, Any]]) -> go.Figure:
     """Figure with both axes logarithmic; the diagonal is where prediction and measurement agree."""
-    data: list[dict[str, Any]] = []
+    points = []
     ends: list[float] = []
     for number, (key, name, symbol) in enumerate(
         (("predicted_seconds", "predicted", "circle"), ("bound_seconds", "bound", "x-thin"))
@@ -299,57 +218,20 @@ def _prediction_figure(lines: list[dict[str, Any]]) -> Figure:
             continue
         x, y = [line[key] for line in of], [line["seconds"]["mean"] for line in of]
         ends += [*x, *y]
-        data.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": name,
-                "x": x,
-                "y": y,
-                "text": [escaped(_name(line)) for line in of],
-                "marker": {
-                    "size": 10,
-                    "symbol": symbol,
-                    "color": COLOURS[number],
-                    "line": {"width": 1.6, "color": COLOURS[number]},
-                },
-                "hovertemplate": f"%{{text}}<br>{name} %{{x:.3g}} s, measured %{{y:.3g}} s<extra></extra>",
-            }
+        points.append(
+            go.Scatter(
+                mode="markers",
+                name=name,
+                x=x,
+                y=y,
+                text=[escaped(_name(line)) for line in of],
+                marker={"size": 10, "symbol": symbol, "color": COLOURS[number]},
+                marker_line={"width": 1.6, "color": COLOURS[number]},
+                hovertemplate=f"%{{text}}<br>{name} %{{x:.3g}} s, measured %{{y:.3g}} s<extra></extra>",
+            )
         )
-    return Figure(
-        [diagonal(min(ends), max(ends)), *data],
-        log_axes("predicted or bound", "measured, mean of ranks"),
-        480,
-    )
-
-
-def diagonal(least: float, most: float) -> dict[str, Any]:
-    """Line on which prediction and measurement agree."""
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": "as predicted",
-        "x": [least / 1.5, most * 1.5],
-        "y": [least / 1.5, most * 1.5],
-        "line": {"color": style.MUTED, "dash": "dash", "width": 1.3},
-        "hoverinfo": "skip",
-    }
-
-
-def log_axes(x: str, y: str, sizes: Iterable[float] = (), seconds: str = "xy") -> dict[str, Any]:
-    """A layout of two logarithmic axes with their titles. ``sizes``: bytes, for the ticks of the x axis; ``seconds``:
-    which axes count seconds."""
-    axes: dict[str, dict[str, Any]] = {}
-    for name, title in (("x", x), ("y", y)):
-        axes[f"{name}axis"] = {"type": "log", "title": {"text": title}, "nticks": 7}
-        if name in seconds:
-            axes[f"{name}axis"] |= {"tickformat": "~s", "title": {"text": f"{title} (s)"}}
-    found = sorted(set(sizes))
-    if found:
-        # Not so many that they would run into each other.
-        kept = found[:: -(-len(found) // _MOST_TICKS)]
-        axes["xaxis"] |= {"tickvals": kept, "ticktext": [format_bytes(round(size)) for size in kept]}
-    return layout(**axes, showlegend=True, legend=BESIDE)
+    traces = [diagonal(min(ends), max(ends)), *points]
+    return log_figure(traces, 480, "predicted or bound", "measured, mean of ranks")
 
 
 def _choices(choices: list[dict[str, Any]]) -> list[Any]:

@@ -7,22 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import plotly.graph_objects as go
 
 from hocket import _core
 from hocket.pictures import style
 from hocket.pictures.busy import busy_shares
 from hocket.pictures.channels import Row, label, share_out
 from hocket.pictures.gantt import assign_lanes
-from hocket.report.page.parts import (
-    BUSY_SCALE,
-    PHASE_SCALE,
-    Figure,
-    Html,
-    escaped,
-    layout,
-    packed,
-    paragraph,
-)
+from hocket.report.page.charts import BUSY_SCALE, PHASE_SCALE, figure
+from hocket.report.page.parts import Html, escaped, paragraph
 from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
@@ -72,7 +65,7 @@ Lane = tuple[str, str, "NDArray[np.int64]"]  # kind of row, its name, its messag
 
 def channel_parts(
     network: Network, schedule: Schedule, simulation: Simulation | None, bound: float
-) -> list[Html | Figure]:
+) -> list[Html | go.Figure]:
     """Timeline of the channels. ``bound``: seconds, a lower bound of every schedule."""
     times = Times.of(schedule, simulation)
     if network.channels <= MOST_ROWS:
@@ -88,7 +81,7 @@ def channel_parts(
 
 def sender_parts(
     network: Network, schedule: Schedule, simulation: Simulation | None, bound: float
-) -> list[Html | Figure]:
+) -> list[Html | go.Figure]:
     """Timeline of the ranks' sends; of many ranks a sample at equal distances."""
     times = Times.of(schedule, simulation)
     src = np.array(schedule.hops(), dtype=np.int64).reshape(-1, 2)[:, 0]
@@ -117,17 +110,17 @@ def _rows(network: Network, simulation: Simulation | None, most: int) -> list[Ro
 
 def _drawn(
     network: Network, schedule: Schedule, times: Times, lanes: Sequence[Lane], bound: float, note: str
-) -> list[Html | Figure]:
+) -> list[Html | go.Figure]:
     bars = sum(len(found) for _, _, found in lanes)
     if bars <= MOST_BARS:
-        data = _bars(network, schedule, times, lanes)
+        drawn = _bars(network, schedule, times, lanes)
         note += " A bar is a message; those that travel together divide the row."
     else:
-        data = [_image(times, lanes)]
+        drawn = _image(times, lanes)
         by = "time" if times.simulated else "the phases, as no times were simulated"
         note += f" The rows have {bars:,} messages: of each of {SLOTS:,} steps of {by}, the last message is shown."
     return [
-        _figure(data, times, lanes, bound),
+        _figure(drawn, times, lanes, bound),
         paragraph(f"{note} Drag to zoom, double-click to go back.", "note"),
     ]
 
@@ -151,7 +144,7 @@ def _in_rows(cells: NDArray[np.floating[Any]], lanes: Sequence[Lane]) -> NDArray
     return rows
 
 
-def _bars(network: Network, schedule: Schedule, times: Times, lanes: Sequence[Lane]) -> list[dict[str, Any]]:
+def _bars(network: Network, schedule: Schedule, times: Times, lanes: Sequence[Lane]) -> go.Bar:
     factor, _ = times.scale
     hops, lengths = schedule.hops(), schedule.lengths()
     names = [escaped(network.names[network.host_of(rank)]) for rank in range(network.ranks)]
@@ -178,32 +171,28 @@ def _bars(network: Network, schedule: Schedule, times: Times, lanes: Sequence[La
                 f"<b>{names[src]} → {names[dst]}</b>, {format_bytes(lengths[number])}<br>"
                 f"{when if times.simulated else ''}phase {phases[-1]}, on {escaped(name)}"
             )
-    return [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "base": packed(base, "f8"),
-            "x": packed(wide, "f8"),
-            "y": packed(y),
-            "width": packed(tall),
-            "hovertext": texts,
-            "hovertemplate": "%{hovertext}<extra></extra>",
-            "showlegend": False,
-            "marker": {
-                "color": phases,
-                "cmin": 1,
-                "cmax": max(schedule.phases, 2),
-                "colorscale": PHASE_SCALE,
-                "line": {"color": "white", "width": 0.6 if len(y) < 800 else 0.2},
-                **_bar("phase"),
-            },
-        }
-    ]
+    return go.Bar(
+        orientation="h",
+        base=np.array(base),
+        x=np.array(wide),
+        y=np.array(y, dtype=np.float32),
+        width=np.array(tall, dtype=np.float32),
+        hovertext=texts,
+        hovertemplate="%{hovertext}<extra></extra>",
+        showlegend=False,
+        marker={
+            "color": np.array(phases),
+            "cmin": 1,
+            "cmax": max(schedule.phases, 2),
+            "colorscale": PHASE_SCALE,
+            "line": {"color": "white", "width": 0.6 if len(y) < 800 else 0.2},
+            "colorbar": _colour_bar("phase"),
+        },
+    )
 
 
-def _image(times: Times, lanes: Sequence[Lane]) -> dict[str, Any]:
+def _image(times: Times, lanes: Sequence[Lane]) -> go.Heatmap:
     """Phase of the last message in each step of time; empty where no message travels."""
-    factor, _ = times.scale
     edges = np.linspace(0, times.last, SLOTS + 1)
     cells = np.full((len(lanes), SLOTS), np.nan, dtype=np.float32)
     for row, (_, _, found) in enumerate(lanes):
@@ -213,28 +202,30 @@ def _image(times: Times, lanes: Sequence[Lane]) -> dict[str, Any]:
         at = np.searchsorted(times.start[order], edges[1:], side="left") - 1
         travels = (at >= 0) & (times.end[order[np.maximum(at, 0)]] > edges[:-1])
         cells[row, travels] = times.phase[order[at[travels]]] + 1
-    step = times.last / SLOTS * factor
-    return {
-        "type": "heatmap",
-        "z": packed(_in_rows(cells, lanes)),
-        "x0": step / 2,
-        "dx": step,
-        "y0": 0,
-        "dy": 1,
-        "zmin": 1,
-        "zmax": max(float(times.phase.max(initial=0)) + 1, 2),
-        "colorscale": PHASE_SCALE,
-        "hoverongaps": False,
-        "zsmooth": False,
-        "hovertemplate": "%{x:.4g}: phase %{z:.0f}<extra></extra>",
-        "ygap": 1 if len(lanes) < 100 else 0,
-        **_bar("phase"),
-    }
+    most = max(float(times.phase.max(initial=0)) + 1, 2)
+    return go.Heatmap(
+        z=_in_rows(cells, lanes),
+        **_steps(times, SLOTS),
+        zmin=1,
+        zmax=most,
+        colorscale=PHASE_SCALE,
+        hoverongaps=False,
+        hovertemplate="%{x:.4g}: phase %{z:.0f}<extra></extra>",
+        ygap=1 if len(lanes) < 100 else 0,
+        colorbar=_colour_bar("phase"),
+    )
+
+
+def _steps(times: Times, slots: int) -> dict[str, Any]:
+    """Properties of an image whose columns are steps of time, and whose rows are rows."""
+    factor, _ = times.scale
+    step = times.last / slots * factor
+    return {"x0": step / 2, "dx": step, "y0": 0, "dy": 1, "zsmooth": False}
 
 
 def _shared(
     network: Network, schedule: Schedule, simulation: Simulation | None, times: Times, bound: float
-) -> list[Html | Figure]:
+) -> list[Html | go.Figure]:
     """Rows shared by channels of a kind, if there are many: the mean share of time that they carry
     something."""
     rows = _rows(network, simulation, SHARED_ROWS)
@@ -248,30 +239,25 @@ def _shared(
         shares = list(map(_by_phase(network, schedule, slots), rows))
     cells = np.stack(shares) if rows else np.zeros((0, slots))
     lanes = [(row.band.name, label(network, row), np.zeros(0, np.int64)) for row in rows]
-    factor, _ = times.scale
-    step = times.last / slots * factor
-    data = {
-        "type": "heatmap",
-        "z": packed(_in_rows(100 * cells, lanes)),
-        "x0": step / 2,
-        "dx": step,
-        "y0": 0,
-        "dy": 1,
-        "zmin": 0,
-        "zmax": 100,
-        "colorscale": BUSY_SCALE,
-        "zsmooth": False,
-        "ygap": 1,
-        "hovertemplate": "%{x:.4g}: %{z:.0f} % busy<extra></extra>",
-        **_bar("busy", " %"),
-    }
+    image = go.Heatmap(
+        z=_in_rows(100 * cells, lanes),
+        **_steps(times, slots),
+        zmin=0,
+        zmax=100,
+        colorscale=BUSY_SCALE,
+        ygap=1,
+        hovertemplate="%{x:.4g}: %{z:.0f} % busy<extra></extra>",
+        colorbar=_colour_bar("busy", " %"),
+    )
     note = (
         f"{network.channels:,} channels share {len(rows)} rows by kind, in the network's order: the colour is the "
         f"share of them that carry a message, in {slots:,} steps"
     )
     note += "." if times.simulated else " of phases; no times were simulated for so many messages."
-    figure = _figure([data], times, lanes, bound)
-    return [figure, paragraph(f"{note} Drag to zoom, double-click to go back.", "note")]
+    return [
+        _figure(image, times, lanes, bound),
+        paragraph(f"{note} Drag to zoom, double-click to go back.", "note"),
+    ]
 
 
 def _by_phase(network: Network, schedule: Schedule, slots: int) -> Callable[[Row], NDArray[np.float64]]:
@@ -285,82 +271,55 @@ def _by_phase(network: Network, schedule: Schedule, slots: int) -> Callable[[Row
     return lambda row: np.asarray(busy[:, row.channels].mean(axis=1), dtype=float)
 
 
-def _bar(title: str, suffix: str = "") -> dict[str, Any]:
+def _colour_bar(title: str, suffix: str = "") -> dict[str, Any]:
     return {
-        "colorbar": {
-            "title": {"text": title},
-            "ticksuffix": suffix,
-            "thickness": 12,
-            "outlinewidth": 0,
-            "lenmode": "pixels",
-            "len": 220,
-            "y": 1,
-            "yanchor": "top",
-        },
+        "title_text": title,
+        "ticksuffix": suffix,
+        "thickness": 12,
+        "outlinewidth": 0,
+        "lenmode": "pixels",
+        "len": 220,
+        "y": 1,
+        "yanchor": "top",
     }
 
 
-def _figure(data: list[dict[str, Any]], times: Times, lanes: Sequence[Lane], bound: float) -> Figure:
+def _figure(trace: go.Bar | go.Heatmap, times: Times, lanes: Sequence[Lane], bound: float) -> go.Figure:
     factor, title = times.scale
     tops = _tops(lanes)
     last = (tops[-1] if tops else 0) + 0.6
-    shapes: list[dict[str, Any]] = []
-    notes: list[dict[str, Any]] = []
+    drawn = figure(
+        [trace],
+        int(min(max(240, 125 + _ROW * (last + 0.6)), 2400)),
+        xaxis={"title_text": title, "range": [0, times.last * factor * 1.002], "showgrid": False},
+        yaxis={
+            "range": [last, -0.6],
+            "tickvals": tops,
+            "ticktext": [escaped(name) for _, name, _ in lanes],
+            "tickfont_size": 10.5,
+            "showgrid": False,
+        },
+        bargap=0,
+        barmode="overlay",
+        plot_bgcolor=style.ROW,
+        margin={"l": 120, "r": 30, "t": 55, "b": 50},
+    )
     if times.simulated and 0 < bound <= times.last * 1.001:
-        shapes.append(
-            {
-                "type": "line",
-                "x0": bound * factor,
-                "x1": bound * factor,
-                "yref": "paper",
-                "y0": 0,
-                "y1": 1,
-                "line": {"color": style.INK, "width": 1.5, "dash": "dash"},
-            }
-        )
-        notes.append(
-            {
-                "x": bound * factor,
-                "xanchor": "right",
-                "yref": "paper",
-                "y": 1,
-                "yanchor": "bottom",
-                "showarrow": False,
-                "text": f"bound {format_time(bound, 4)}",
-                "font": {"size": 12},
-            }
+        drawn.add_vline(
+            x=bound * factor,
+            line={"color": style.INK, "width": 1.5, "dash": "dash"},
+            annotation={"text": f"bound {format_time(bound, 4)}", "font_size": 12, "yanchor": "bottom"},
+            annotation_position="top left",
         )
     for number, (top, (kind, *_)) in enumerate(zip(tops, lanes, strict=True)):
         if number == 0 or kind != lanes[number - 1][0]:
-            notes.append(
-                {
-                    "xref": "paper",
-                    "x": 0,
-                    "xanchor": "left",
-                    "y": top - 1,
-                    "showarrow": False,
-                    "text": f"<b>{kind}</b>",
-                    "font": {"size": 12},
-                }
+            drawn.add_annotation(
+                text=f"<b>{kind}</b>",
+                xref="paper",
+                x=0,
+                xanchor="left",
+                y=top - 1,
+                showarrow=False,
+                font_size=12,
             )
-    return Figure(
-        data,
-        layout(
-            xaxis={"title": {"text": title}, "range": [0, times.last * factor * 1.002], "showgrid": False},
-            yaxis={
-                "range": [last, -0.6],
-                "tickmode": "array",
-                "tickvals": tops,
-                "ticktext": [escaped(name) for _, name, _ in lanes],
-                "tickfont": {"size": 10.5},
-                "showgrid": False,
-            },
-            bargap=0,
-            barmode="overlay",
-            plot_bgcolor=style.ROW,
-            shapes=shapes,
-            annotations=notes,
-            margin={"l": 120, "r": 30, "t": 55, "b": 50},
-        ),
-        int(min(max(240, 125 + _ROW * (last + 0.6)), 2400)),
-    )
+    return drawn
