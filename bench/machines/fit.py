@@ -155,12 +155,13 @@ def _series(cells: Sequence[Cell], collectives: Sequence[str], kinds: Sequence[s
                 if cell.collective == collective and named.plain(cell.algorithm)[1] == kind:
                     found.setdefault((cell.job, cell.algorithm), []).append(cell)
             if found:
-                _, series = max(found.items(), key=lambda item: _usefulness(*item[0], item[1]))
+                _, series = max(found.items(), key=_usefulness)
                 return sorted(series, key=lambda cell: cell.bytes)
     return []
 
 
-def _usefulness(job: Job, algorithm: str, series: Sequence[Cell]) -> tuple[bool, int, int, str]:
+def _usefulness(item: tuple[tuple[Job, str], list[Cell]]) -> tuple[bool, int, int, str]:
+    (job, algorithm), series = item
     return job.ranks_per_node == 1, min(job.nodes, USUAL_NODES), len(series), algorithm
 
 

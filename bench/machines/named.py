@@ -30,7 +30,7 @@ _NEAR: Final = standard.reduce_scatter_halving(far_first=False)
 _FAR: Final = standard.reduce_scatter_halving(far_first=True)
 _BINE_SUMS: Final = standard.all_reduce_halving(peers.bine)
 
-_STANDARD: Final[dict[str, dict[str, Algorithm]]] = {
+STANDARD: Final[dict[str, dict[str, Algorithm]]] = {
     "allgather": {
         "ring": standard.all_gather_ring,
         "recursive_doubling": standard.all_gather_doubling,
@@ -157,7 +157,7 @@ def _sum_and_spread(trees: int) -> Grid:
     return program
 
 
-_TOFU: Final[dict[str, dict[str, Grid]]] = {
+TOFU: Final[dict[str, dict[str, Grid]]] = {
     "allgather": {
         "3dtorus": tofu.torus_all_gather,
         "linear": lambda sides, bytes: tofu.two_port_gather(sides, bytes).then(
@@ -251,7 +251,7 @@ def program(collective: str, name: str, sides: tuple[int, ...], ranks: int, byte
     library, bare = plain(name)
     if (library, collective, bare) in UNKNOWN:
         return None
-    if library == "fujitsu" and lone and (grid := _TOFU.get(collective, {}).get(bare)):
+    if library == "fujitsu" and lone and (grid := TOFU.get(collective, {}).get(bare)):
         return grid(sides, bytes)
-    maker = _STANDARD.get(collective, {}).get(bare)
+    maker = STANDARD.get(collective, {}).get(bare)
     return maker(ranks, bytes) if maker else None

@@ -37,7 +37,7 @@ def exchange(ranks: int, step: int) -> tuple[Ranks, Ranks]:
 
 def bine_distance(step: int) -> int:
     """1, -1, 3, -5, 11, …: De Sensi et al., "Bine Trees" (SC 2025)."""
-    return (1 - (-2) ** (step + 1)) // 3
+    return (1 - (2 << step) * (1 if step % 2 else -1)) // 3
 
 
 def bine(ranks: int, step: int) -> tuple[Ranks, Ranks]:
@@ -71,7 +71,7 @@ def grid_peers(sides: tuple[int, ...], port: int, step: int, family: str) -> Ran
     else:
         distance = bine_distance(within) * mirrored * np.where(here % 2 == 0, 1, -1)
     at[axis] = (here + distance) % sides[axis]
-    return np.ravel_multi_index(tuple(at), sides)
+    return np.asarray(np.ravel_multi_index(tuple(at), sides), np.int64)
 
 
 def tree(peers: list[Ranks], root: int = 0) -> Iterator[tuple[Ranks, Ranks]]:

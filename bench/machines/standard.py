@@ -15,17 +15,16 @@ import peers
 from model import Phase, Program, Ranks
 
 Algorithm = Callable[[int, float], Program]
+Partners = Callable[[int, int], tuple[Ranks, Ranks]]  # of ranks and step: who sends to whom
 SEGMENT: Final = 65536  # bytes of a piece of a pipelined tree
 
 
-def _doubling(ranks: int, bytes: float, partners: Callable[[int, int], tuple[Ranks, Ranks]]) -> list[Phase]:
+def _doubling(ranks: int, bytes: float, partners: Partners) -> list[Phase]:
     block = bytes / ranks
     return [Phase(*partners(ranks, s), blocks * block) for s, blocks in enumerate(peers.halves(ranks))]
 
 
-def _halving(
-    ranks: int, bytes: float, partners: Callable[[int, int], tuple[Ranks, Ranks]], *, far_first: bool
-) -> list[Phase]:
+def _halving(ranks: int, bytes: float, partners: Partners, *, far_first: bool) -> list[Phase]:
     sizes = [blocks * bytes / ranks for blocks in reversed(peers.halves(ranks))]
     steps = range(len(sizes))
     return [
@@ -106,7 +105,7 @@ def _halved(bytes: float) -> tuple[tuple[float, float], ...]:
 
 
 def reduce_scatter_halving(
-    *, far_first: bool, partners: Callable = peers.exchange, copies: float = 1
+    *, far_first: bool, partners: Partners = peers.exchange, copies: float = 1
 ) -> Algorithm:
     def program(ranks: int, bytes: float) -> Program:
         phases = _halving(ranks, bytes, partners, far_first=far_first)
@@ -138,7 +137,7 @@ def all_reduce_ring(ranks: int, bytes: float) -> Program:
     return Program([Phase(copied=bytes), sums, Phase(*ring, block, times=ranks - 1)], ((block, block),) * 2)
 
 
-def all_reduce_doubling(partners: Callable[[int, int], tuple[Ranks, Ranks]] = peers.exchange) -> Algorithm:
+def all_reduce_doubling(partners: Partners = peers.exchange) -> Algorithm:
     def program(ranks: int, bytes: float) -> Program:
         phases = [Phase(*partners(ranks, s), bytes, combined=bytes) for s in range(peers.steps_of(ranks))]
         return Program([Phase(copied=bytes), *phases, *_folded(ranks, bytes, True)], ((bytes, bytes),))
@@ -146,9 +145,7 @@ def all_reduce_doubling(partners: Callable[[int, int], tuple[Ranks, Ranks]] = pe
     return program
 
 
-def all_reduce_halving(
-    partners: Callable[[int, int], tuple[Ranks, Ranks]] = peers.exchange, copies: float = 1
-) -> Algorithm:
+def all_reduce_halving(partners: Partners = peers.exchange, copies: float = 1) -> Algorithm:
     """Rabenseifner: a reduce-scatter by halving, an all-gather by doubling."""
 
     def program(ranks: int, bytes: float) -> Program:
@@ -169,7 +166,7 @@ def all_to_all_linear(ranks: int, bytes: float) -> Program:
     return Program([Phase(copied=bytes / ranks), _everyone(ranks, bytes / ranks)])
 
 
-def all_to_all_bruck(partners: Callable[[int, int], tuple[Ranks, Ranks]] | None = None) -> Algorithm:
+def all_to_all_bruck(partners: Partners | None = None) -> Algorithm:
     def program(ranks: int, bytes: float) -> Program:
         phases = [
             Phase(*(partners(ranks, s) if partners else peers.shift(ranks, 1 << s)), bytes / 2, copied=bytes)

@@ -318,10 +318,10 @@ def test_every_name_has_a_finite_time_on_odd_shapes() -> None:
     for shape in ((1,), (2,), (3, 5), (6, 1, 2), (7,)):
         ranks = int(np.prod(shape))
         fabric = fugaku(*shape)
-        for collective, table in named._STANDARD.items():
+        for collective, table in named.STANDARD.items():
             for name in [
                 *(f"{one}_ompi" for one in table),
-                *(f"default-{one}" for one in named._TOFU.get(collective, {})),
+                *(f"default-{one}" for one in named.TOFU.get(collective, {})),
             ]:
                 program = named.program(collective, name, shape, ranks, 40000)
                 if program is not None:
