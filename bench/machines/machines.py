@@ -6,7 +6,8 @@ import math
 import sys
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,7 @@ import leonardo
 
 FROZEN: Final = Path(__file__).with_name("costs.toml")
 PUBLIC_RATE: Final = 25e9  # bytes/s of a host of a machine that nobody has described: one port of 200 Gbit/s
+UNKNOWN_RATE: Final = 16e9  # bytes/s: between one port of 100 and one of 200 Gbit/s
 PUBLIC_MEMORY: Final = 200e9
 SPREAD: Final = 37  # nodes apart: where a job's hosts lie whose names are unknown
 
@@ -99,12 +101,14 @@ DESCRIBED: Final = {
 }
 
 
+@cache
 def machine_of(name: str) -> Machine:
-    """The machine of this name; one of full bisection, of which nothing else is known, for a name without
-    description."""
-    return DESCRIBED.get(name.lower()) or Machine(
-        name, PUBLIC_RATE, 1, PUBLIC_MEMORY, Habits(), _full_bisection, Costs(rate=16e9), _MPI
-    )
+    """The machine of this name; for a name without description one of full bisection, whose costs are sought near those
+    of Leonardo, a cluster of the usual kind."""
+    if name.lower() in DESCRIBED:
+        return DESCRIBED[name.lower()]
+    guess = replace(frozen()["leonardo"][0], rate=UNKNOWN_RATE)
+    return Machine(name, PUBLIC_RATE, 1, PUBLIC_MEMORY, Habits(), _full_bisection, guess, _MPI)
 
 
 def frozen(path: Path = FROZEN) -> dict[str, tuple[Costs, tuple[str, ...]]]:
