@@ -20,8 +20,8 @@ void warn_of_threads() {
   if (PMPI_Query_thread(&provided) != MPI_SUCCESS || provided != MPI_THREAD_MULTIPLE) return;
   if (PMPI_Is_thread_main(&is_main) != MPI_SUCCESS || is_main) return;
   say_once(
-      "a thread other than the main one makes its first scheduled exchange on a communicator; Open MPI may hang when "
-      "several do so at once: let one thread make the first exchange on each communicator");
+      "a thread other than the main one makes its first scheduled exchange on a communicator. Open MPI may hang when "
+      "several do so at once; let one thread make the first exchange on each communicator");
 #endif
 }
 

@@ -1,12 +1,12 @@
-"""Few rules of prose: sentences of at most 30 words, no double negation, no private words."""
+"""Pages keep the rules of prose: sentences of at most 30 words, no double negation, no private words."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from prose import faults
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -16,38 +16,6 @@ PAGES = sorted(
         *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
     ]
 )
-LONGEST = 30  # words
-# What the words of the field replace: candidate, inter-switch link, two-level, component, kept timings.
-PRIVATE = re.compile(r"\b(arms?|guards?|trunks?|bundl\w+|islands?|startups?|sisters)\b", re.IGNORECASE)
-OURS = re.compile(r"(?<!batch )(?<!job )\bschedulers?\b", re.IGNORECASE)
-NEGATION = r"(?:not|no|never|nothing|nobody|none|cannot|without|nor)"
-DOUBLE = re.compile(
-    rf"\b{NEGATION}\b(?: \w+){{0,2}} (?:un(?:like|common|usual|likely|able)|not|never|nothing|nobody|none|without)\b",
-    re.IGNORECASE,
-)
-
-
-def sentences(text: str) -> Iterator[str]:
-    """Sentences of paragraphs, list items and cells of tables, without code, links and emphasis."""
-    text = re.sub(r"^```.*?^```|^::: .*?(?=^\S|\Z)|^ {4}.*?$", "", text, flags=re.DOTALL | re.MULTILINE)
-    text = re.sub(r"!?\[([^]]*)\]\([^)]*\)", r"\1", text)
-    text = re.sub(r"`[^`]*`", "CODE", text)
-    text = re.sub(r"^\|(.*)\|$", lambda row: "\n\n".join(row[1].split("|")) + "\n", text, flags=re.MULTILINE)
-    text = re.sub(r"^(?:#+|[-*]|\d+\.) (.*)$", r"\n\1", text, flags=re.MULTILINE)
-    for paragraph in re.split(r"\n\s*\n", text):
-        plain = " ".join(paragraph.replace("*", "").split())
-        yield from re.split(r"(?<=[.!?]) (?=\S)", plain)
-
-
-def faults(text: str) -> list[str]:
-    found = []
-    for sentence in sentences(text):
-        if len(sentence.split()) > LONGEST:
-            found.append(f"{len(sentence.split())} words: {sentence}")
-        for rule, name in ((PRIVATE, "private word"), (OURS, "private word"), (DOUBLE, "double negation")):
-            if match := rule.search(sentence):
-                found.append(f"{name} '{match[0]}': {sentence}")
-    return found
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -34,7 +34,7 @@ _SUMMARIES: Final = {C: "a C routine that needs nothing but MPI"} | {
     ),
 )
 @click.option("--to", "form", type=click.Choice(list(_SUMMARIES)), required=True,
-              help=f"Format. {'; '.join(f'{name}: {summary}' for name, summary in _SUMMARIES.items())}.")  # fmt: skip
+              help=f"Format. {' '.join(f'{name}: {summary}.' for name, summary in _SUMMARIES.items())}")  # fmt: skip
 @click.argument("path", metavar="PLAN")
 @click.option("-o", "--output", required=True, metavar="FILE", help="File to write; - is standard output.")
 @click.option("--function-name", metavar="NAME",

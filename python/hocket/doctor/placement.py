@@ -41,7 +41,7 @@ def check_placement(case: Case) -> Iterator[Finding]:
         f"{_ranks(unknown, told)} run on hosts that the network does not have: their {what} are "
         f"{_listed(hosts)}; the network has {_listed(hosts_known)}",
         "write these names into the network file; or give --placement FILE with one name of the network per "
-        "rank, or --placement order if ranks fill the network's hosts in their order",
+        "rank, or --placement order if ranks fill the hosts in order",
     )
 
 

@@ -51,7 +51,7 @@ _KEYS: Final = {
 }  # as Slurm spells them
 _SNIFF: Final = re.compile(rf"(?im)^[ \t]*(?:{'|'.join(_LINES)})[ \t]*=")
 _ORDER: Final = (
-    "scontrol lists the hosts of a torus in its own order, which is taken for that of their places; where it is not, "
+    "the order in which scontrol lists the hosts of a torus is taken for that of their places; if it is another, "
     "give topology.yaml, or what 'scontrol show topoconf' prints"
 )
 
