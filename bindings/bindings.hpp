@@ -23,6 +23,7 @@ void bind_element_routes(nanobind::module_& m);
 void bind_elements(nanobind::module_& m);
 void bind_element_moves(nanobind::module_& m);
 void bind_choose(nanobind::module_& m);
+void bind_order(nanobind::module_& m);
 void bind_environment(nanobind::module_& m);
 
 /// Appends one line "phase,src,dst,origin,target,offset,length"; a target of everyone is "*".

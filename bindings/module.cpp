@@ -61,6 +61,7 @@ NB_MODULE(_core, m) {
   bind_elements(m);
   bind_element_moves(m);
   bind_choose(m);
+  bind_order(m);
   bind_two_level(m);
   bind_environment(m);
 }

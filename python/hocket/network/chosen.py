@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from typing import Final
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final, NamedTuple
 
 from hocket.errors import HocketError, UsageError
 from hocket.network.description import suggestion
@@ -29,6 +29,21 @@ def chosen_hosts(text: str, known: Collection[str]) -> list[str]:
         for name in expand(item, source, line):
             names[_known(name, every, known, source, line)] = None
     return list(names)
+
+
+class Named(NamedTuple):
+    """A host's name in a list, and where it stands; line 0: in no file."""
+
+    name: str
+    source: Source
+    line: int
+
+
+def listed_names(text: str) -> Iterator[Named]:
+    """The names that ``text`` lists, in order and as often as they stand there; of hostfiles without slots."""
+    for source, line, item in _lists(text):
+        for name in expand(item, source, line):
+            yield Named(_SLOTS.sub("", name) if source.is_file else name, source, line)
 
 
 def _lists(text: str) -> list[tuple[Source, int, str]]:

@@ -1,0 +1,197 @@
+#include "core/order/order.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/order/bisection.hpp"
+#include "core/order/exchanges.hpp"
+#include "core/order/host_orders.hpp"
+#include "core/order/units.hpp"
+#include "core/order/wires.hpp"
+#include "core/progress/progress.hpp"
+
+namespace hocket::order {
+namespace {
+
+constexpr std::size_t most_hosts_permuted = 7;  ///< 5,040 orders
+constexpr std::uint32_t most_ranks_permuted = 64;
+constexpr std::uint32_t most_ranks_exchanged = 1 << 14;
+constexpr std::uint64_t most_messages_exchanged = 2'000'000;
+constexpr double least_gain = 1e-3;  ///< of the score
+constexpr double same = 1e-9;        ///< scores that differ by rounding
+
+/// One rank on each host in turn, as long as it has places left.
+std::vector<Rank> dealt(const Network& network, std::span<const Node> hosts) {
+  std::vector<Rank> place;
+  for (std::uint32_t round = 0; place.size() < network.ranks(); ++round)
+    for (const Node host : hosts)
+      if (round < network.spec().ranks[host]) place.push_back(network.first_rank(host) + round);
+  return place;
+}
+
+class Search {
+ public:
+  Search(const Network& network, std::span<const Call> calls) : network_(network), calls_(calls), wires_(network) {}
+
+  void compare(std::vector<Rank> place, std::string_view how) {
+    Progress::check();
+    const double score = wires_.score(calls_, place);
+    if (!best_.place.empty() && !(score < least_ - same)) return;
+    least_ = score;
+    best_ = {std::move(place), std::string(how)};
+  }
+
+  void compare_all(std::span<const Node> given) {
+    std::vector<Node> hosts(given.begin(), given.end());
+    std::ranges::sort(hosts);
+    do compare(filled(network_, hosts), "the best of all orders");
+    while (std::ranges::next_permutation(hosts).found);
+  }
+
+  [[nodiscard]] Order& best() { return best_; }
+  [[nodiscard]] double least() const { return least_; }
+
+ private:
+  const Network& network_;
+  std::span<const Call> calls_;
+  Wires wires_;
+  Order best_;
+  double least_ = 0;
+};
+
+bool equal_hosts(const Network& network) {
+  const std::uint32_t first = network.spec().ranks[network.hosts()[0]];
+  return std::ranges::all_of(network.hosts(), [&](Node host) { return network.spec().ranks[host] == first; });
+}
+
+/// Slots in the order of these hosts. Units: all ranks of a host, where hosts alone can be moved; else each rank.
+Units units_of(const Network& network, std::span<const Node> hosts, Freedom freedom) {
+  const std::vector<Rank> place = filled(network, hosts);
+  const std::uint32_t size = freedom == Freedom::hosts ? network.spec().ranks[hosts[0]] : 1;
+  Units units;
+  for (Rank rank = 0; rank < place.size(); rank += size) {
+    auto& ranks = units.ranks.emplace_back();
+    auto& places = units.places.emplace_back();
+    for (Rank i = rank; i < rank + size; ++i) {
+      ranks.push_back(i);
+      places.push_back(place[i]);
+    }
+  }
+  return units;
+}
+
+std::uint64_t messages(std::span<const Call> calls, Rank ranks) {
+  std::uint64_t sum = 0;
+  for (const Call& call : calls)
+    for (const Step& step : call.steps) sum += step.messages.empty() ? ranks : step.messages.size();
+  return sum;
+}
+
+bool lists_messages(std::span<const Call> calls) {
+  return std::ranges::any_of(calls, [](const Call& call) {
+    return std::ranges::any_of(call.steps, [](const Step& step) { return !step.messages.empty(); });
+  });
+}
+
+/// Maps what the calls list: from scratch onto the hosts in the order in which rings load the wires least, and from the
+/// given order.
+void compare_mapped(const Network& network, std::span<const Node> given,
+                    std::span<const std::vector<Node>* const> lines, std::span<const Call> calls, Freedom freedom,
+                    Search& search) {
+  if (freedom == Freedom::hosts && !equal_hosts(network)) return;
+  const bool few =
+      network.ranks() <= most_ranks_exchanged && messages(calls, network.ranks()) <= most_messages_exchanged;
+  for (const std::vector<Node>* line : lines) {
+    const Units units = units_of(network, *line, freedom);
+    const UnitGraph graph = graph_of(units, calls);
+    std::vector<Unit> slot = bisected(network, units, graph);
+    search.compare(places_of(units, slot), "mapped by recursive bisection");
+    if (few)
+      search.compare(places_of(units, exchanged(network, units, graph, calls, std::move(slot))),
+                     "mapped by recursive bisection and exchanges");
+  }
+  if (!few) return;
+  const Units as_given = units_of(network, given, freedom);
+  const UnitGraph graph = graph_of(as_given, calls);
+  std::vector<Unit> own(as_given.size());
+  for (Unit unit = 0; unit < own.size(); ++unit) own[unit] = unit;
+  search.compare(places_of(as_given, exchanged(network, as_given, graph, calls, std::move(own))),
+                 "the given order improved by exchanges");
+}
+
+void check_hosts(const Network& network, std::span<const Node> given) {
+  std::vector<Node> sorted(given.begin(), given.end());
+  std::ranges::sort(sorted);
+  if (!std::ranges::equal(sorted, network.hosts()))
+    throw InputError("these are not the hosts of the network, each once");
+}
+
+void check_calls(const Network& network, std::span<const Call> calls) {
+  for (const Call& call : calls)
+    for (const Step& step : call.steps)
+      for (const Message& one : step.messages)
+        if (one.src >= network.ranks() || one.dst >= network.ranks())
+          throw InputError("a message is of a rank that the job does not have");
+}
+
+}  // namespace
+
+std::vector<Rank> filled(const Network& network, std::span<const Node> hosts) {
+  std::vector<Rank> place;
+  place.reserve(network.ranks());
+  for (const Node host : hosts)
+    for (std::uint32_t i = 0; i < network.spec().ranks[host]; ++i) place.push_back(network.first_rank(host) + i);
+  return place;
+}
+
+Order order_ranks(const Network& network, std::span<const Node> given, std::span<const Call> calls, Freedom freedom) {
+  check_hosts(network, given);
+  check_calls(network, calls);
+  Search search(network, calls);
+  search.compare(filled(network, given), "as given");
+  const double given_score = search.least();
+  const Order as_given = search.best();
+  const std::vector<HostOrder> orders = host_orders(network, given);
+  const bool several = network.ranks() > network.hosts().size();
+  for (const HostOrder& one : orders) {
+    search.compare(filled(network, one.hosts), one.how);
+    if (several && freedom == Freedom::ranks)
+      search.compare(dealt(network, one.hosts), std::string(one.how) + ", ranks dealt out to the hosts in turn");
+  }
+  if (given.size() <= most_hosts_permuted && network.ranks() <= most_ranks_permuted) search.compare_all(given);
+  if (lists_messages(calls)) {
+    Wires wires(network);
+    Call ring;
+    ring.steps.push_back({NativeStep{}, 1, {}});
+    const auto line = std::ranges::min_element(
+        orders, {}, [&](const HostOrder& one) { return wires.call(ring, filled(network, one.hosts)).seconds; });
+    std::vector<const std::vector<Node>*> lines{&line->hosts};
+    for (const HostOrder& one : orders)
+      if (one.compact && &one != &*line) lines.push_back(&one.hosts);
+    compare_mapped(network, given, lines, calls, freedom, search);
+  }
+  return search.least() < given_score - least_gain ? std::move(search.best()) : as_given;
+}
+
+Schedule placed(const Schedule& schedule, std::span<const Rank> place) {
+  if (place.size() != schedule.ranks()) throw InputError("an order needs one place per rank");
+  std::vector<bool> taken(place.size(), false);
+  for (const Rank at : place) {
+    if (at >= place.size() || taken[at]) throw InputError("an order needs every place once");
+    taken[at] = true;
+  }
+  check_ranks(schedule);
+  std::vector<Hop> hops;
+  for (const Hop hop : schedule.hops()) hops.push_back({place[hop.src], place[hop.dst]});
+  PieceLists pieces = schedule.piece_lists();
+  for (Piece& piece : pieces.pieces) {
+    piece.origin = place[piece.origin];
+    if (piece.target != everyone) piece.target = place[piece.target];
+  }
+  return {schedule.ranks(), schedule.message_bytes(),
+          std::vector<std::uint64_t>(schedule.phase_begin().begin(), schedule.phase_begin().end()), std::move(hops),
+          std::move(pieces)};
+}
+
+}  // namespace hocket::order

@@ -1,0 +1,177 @@
+"""``hocket order``: the ranks of a job in a better order."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from hocket.cli._shared.options import (
+    bytes_option,
+    calibration_option,
+    defaults_options,
+    json_option,
+    load_network,
+    loud,
+    network_option,
+)
+from hocket.cli._shared.sizes import parse_size
+from hocket.cli._shared.work import as_columns, with_spinner
+from hocket.errors import UsageError
+from hocket.order import DEFAULT_CALLS, listed_job, order_job, parse_wanted, slurm_job, whole_network
+from hocket.order.formats import FORMATS
+from hocket.order.job import gain_of, ring_over_bound
+from hocket.units import format_time
+
+if TYPE_CHECKING:
+    from hocket.network import Defaults, KnownNetwork
+    from hocket.order import JobHosts, Ordered, Wanted
+    from hocket.order.predicted import Predicted
+
+
+@click.command()
+@network_option()
+@click.option(
+    "--hosts", metavar="LIST", help="The job's hosts in their order: n[0-15],n20, @FILE or -. [all]"
+)
+@click.option("--slurm", is_flag=True, help="The hosts of the Slurm job that this is called in.")
+@click.option("--for", "wanted", default=",".join(DEFAULT_CALLS), show_default=True, metavar="CALL[,CALL…]",
+              help="What the order is for: collectives, one of their algorithms (all-reduce:ring), or messages of a "
+              "file (halo:FILE, trace:FILE, matrix:FILE).")  # fmt: skip
+@bytes_option
+@click.option("--format", "form", type=click.Choice(list(FORMATS)), default="plain", show_default=True,
+              help="Who reads it.")  # fmt: skip
+@click.option("--explain", is_flag=True, help="Say on standard error what each call gains, and why.")
+@calibration_option
+@defaults_options
+@json_option
+def order(
+    source: str,
+    hosts: str | None,
+    slurm: bool,
+    wanted: str,
+    size: str,
+    form: str,
+    explain: bool,
+    calibration: str | None,
+    defaults: Defaults,
+    as_json: bool,
+) -> None:
+    """Print the ranks of a job in the order in which its calls load the wires of NETWORK least.
+
+    The order serves the MPI library's own calls, and NCCL's rings: nothing of Hocket has to be loaded. The given
+    order is kept where none is better.
+    """
+    if hosts is not None and slurm:
+        raise UsageError("--hosts and --slurm both say what hosts the job has", remedy="give one of them")
+    known = load_network(source, defaults, as_json)
+    job = _job(known, hosts, slurm, defaults)
+    calls = parse_wanted(wanted, job.network.ranks, parse_size(size))
+    target = FORMATS[form]
+    found = with_spinner(
+        f"ordering {job.network.ranks} ranks",
+        lambda: order_job(job, calls, whole_hosts=target.whole_hosts),
+        as_json,
+    )
+    if target.missing:
+        click.echo(
+            f"hocket: note: {target.missing}, which reads --format {form}, is not on PATH here", err=True
+        )
+    told = _predicted(found, calls, known, calibration, as_json) if explain or as_json else []
+    if as_json:
+        click.echo(json.dumps(_report(found, calls, form, told, known)))
+        return
+    if explain:
+        _explain(found, calls, form, told, known)
+    click.echo(target.text(found), nl=False)
+
+
+def _job(known: KnownNetwork, hosts: str | None, slurm: bool, defaults: Defaults) -> JobHosts:
+    said = click.get_current_context().get_parameter_source("ranks_per_host") is ParameterSource.COMMANDLINE
+    ranks = defaults.ranks if said else None
+    if slurm:
+        return slurm_job(known.network, os.environ, ranks)
+    if hosts is not None:
+        return listed_job(known.network, hosts, ranks)
+    return whole_network(known.network, ranks)
+
+
+def _predicted(
+    found: Ordered, calls: list[Wanted], known: KnownNetwork, calibration: str | None, quiet: bool
+) -> list[Predicted]:
+    from hocket.order.predicted import predictions
+    from hocket.planning.candidates import costs_of
+
+    costs = costs_of(found.job.network, calibration, known.description)
+    return with_spinner("predicting", lambda: list(predictions(found, calls, costs)), quiet)
+
+
+def _report(
+    found: Ordered, calls: list[Wanted], form: str, told: list[Predicted], known: KnownNetwork
+) -> dict[str, Any]:
+    network = found.job.network
+    return {
+        "hosts": found.job.names,
+        "ranks": network.ranks,
+        "order": found.hosts,
+        "changed": found.changed,
+        "how": found.how,
+        "gain": gain_of(network, found.given, found.place, calls),
+        "ring_over_bound": {
+            "before": ring_over_bound(network, found.given),
+            "after": ring_over_bound(network, found.place),
+        },
+        "format": form,
+        "text": FORMATS[form].text(found),
+        "use": FORMATS[form].use,
+        "calls": [one.as_json() for one in told],
+        **known.rates_as_json(),
+    }
+
+
+def _explain(
+    found: Ordered, calls: list[Wanted], form: str, told: list[Predicted], known: KnownNetwork
+) -> None:
+    job = found.job
+    gain = gain_of(job.network, found.given, found.place, calls)
+    lines = [f"{job.network.ranks} ranks on {len(job.nodes)} hosts: {found.how}"]
+    if found.changed:
+        lines[0] += f"; {gain:.3g} times as fast by link rates, the geometric mean of the calls"
+    else:
+        lines[0] += ", as no order is better"
+    rows = [
+        [
+            f"{one.collective} {one.name}",
+            format_time(one.before.seconds, 3),
+            format_time(one.after.seconds, 3),
+            "" if one.gain is None else f"{one.gain:.3g}",
+            one.before.busiest,
+            one.after.busiest,
+            _hocket(one),
+            one.by,
+        ]
+        for one in told
+    ]
+    head = ["call", "given", "ordered", "gain", "busiest: given", "ordered", "by Hocket", "predicted by"]
+    lines += ["", as_columns(head, rows), ""]
+    if (ring := ring_over_bound(job.network, found.place)) is not None:
+        given = ring_over_bound(job.network, found.given)
+        lines.append(
+            f"a step of a ring takes {ring:.3g} times the bound of all orders, in the given one {given:.3g}"
+        )
+    lines.append(f"use it so: {FORMATS[form].use}")
+    if line := loud(known):
+        lines.append(line)
+    click.echo("\n".join(lines), err=True)
+
+
+def _hocket(one: Predicted) -> str:
+    before, after = one.before.hocket, one.after.hocket
+    if after is None:
+        return "-"
+    if before == after or before is None:
+        return format_time(after, 3)
+    return f"{format_time(before, 3)}, {format_time(after, 3)}"

@@ -1,0 +1,73 @@
+"""Orders as whoever starts the ranks reads them."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from hocket.order.job import Ordered
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """``whole_hosts``: it can only list hosts, which ranks fill one after the other. ``tools``: one of them reads it.
+    ``use``: how, for FILE and N ranks."""
+
+    whole_hosts: bool
+    tools: tuple[str, ...]
+    use: str
+    text: Callable[[Ordered], str]
+
+    @property
+    def missing(self) -> str:
+        """The tools where none of them is on PATH here; empty if one is, or none is needed."""
+        if not self.tools or any(shutil.which(tool) for tool in self.tools):
+            return ""
+        return " or ".join(self.tools)
+
+
+def _lines(lines: list[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _per_rank(order: Ordered) -> str:
+    return _lines(order.hosts)
+
+
+def _rankfile(order: Ordered) -> str:
+    """Slots of a host are its cores: every rank of a host has its own."""
+    taken: Counter[str] = Counter()
+    lines = []
+    for rank, host in enumerate(order.hosts):
+        lines.append(f"rank {rank}={host} slot={taken[host]}")
+        taken[host] += 1
+    return _lines(lines)
+
+
+FORMATS: Final[dict[str, Format]] = {
+    "slurm": Format(False, ("srun",), "SLURM_HOSTFILE=FILE srun --distribution=arbitrary -n N PROGRAM", _per_rank),
+    "openmpi-rankfile": Format(
+        False, ("mpirun", "mpiexec"),
+        "mpirun --hostfile HOSTS --map-by rankfile:file=FILE -n N PROGRAM (Open MPI 4: --rankfile FILE)", _rankfile,
+    ),
+    "openmpi-hostfile": Format(
+        True, ("mpirun", "mpiexec"), "mpirun --hostfile FILE --map-by slot -n N PROGRAM",
+        lambda order: _lines([f"{host} slots={ranks}" for host, ranks in order.blocks]),
+    ),
+    "mpich-hostfile": Format(
+        True, ("mpiexec", "mpiexec.hydra"), "mpiexec -f FILE -n N PROGRAM",
+        lambda order: _lines([f"{host}:{ranks}" for host, ranks in order.blocks]),
+    ),
+    "hydra": Format(
+        True, ("mpiexec", "mpiexec.hydra"), "mpiexec -hosts $(cat FILE) -n N PROGRAM",
+        lambda order: ",".join(f"{host}:{ranks}" for host, ranks in order.blocks) + "\n",
+    ),
+    "torchrun": Format(
+        True, (), "torchrun --node-rank R on the host of line R, counted from 0; --master-addr: the first line",
+        lambda order: _lines([host for host, _ in order.blocks]),
+    ),
+    "plain": Format(False, (), "a host for each rank, as --placement FILE reads it", _per_rank),
+}  # fmt: skip

@@ -1,0 +1,82 @@
+"""The order of a job's ranks."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hocket import _core
+from hocket.demand.collectives import ALL_GATHER
+from hocket.order.hosts import JobHosts
+from hocket.order.wanted import Wanted
+
+Places = NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """``place[r]``: the number of rank r among the ranks of the job's network, which are numbered by hosts; ``given``:
+    in the given order. ``how``: the order was found."""
+
+    job: JobHosts
+    place: Places
+    given: Places
+    how: str
+
+    @property
+    def changed(self) -> bool:
+        return not np.array_equal(self.place, self.given)
+
+    @cached_property
+    def hosts(self) -> list[str]:
+        """Per rank: the job's name of its host."""
+        return hosts_at(self.job, self.place)
+
+    @cached_property
+    def blocks(self) -> list[tuple[str, int]]:
+        """Hosts in the order of ranks, each with how many follow each other on it."""
+        return [(name, len(list(ranks))) for name, ranks in itertools.groupby(self.hosts)]
+
+
+def hosts_at(job: JobHosts, place: Places) -> list[str]:
+    """The job's name of the host of each place."""
+    counts = job.network.ranks_per_node
+    of_node = job.name_of()
+    names = [of_node[node] for node in job.network.hosts for _ in range(counts[node])]
+    return [names[at] for at in place.tolist()]
+
+
+def order_job(job: JobHosts, wanted: Sequence[Wanted], *, whole_hosts: bool = False) -> Ordered:
+    """The order in which the calls load the wires least, by link rates alone; the given one if none is better.
+
+    ``whole_hosts``: ranks fill the hosts one after the other, as launchers do that take a list of hosts.
+    """
+    freedom = _core.order.Freedom.hosts if whole_hosts else _core.order.Freedom.ranks
+    place, how = _core.order.order_ranks(job.network, job.nodes, [one.call for one in wanted], freedom)
+    return Ordered(job, place, _core.order.filled(job.network, job.nodes), how)
+
+
+def gain_of(network: _core.Network, before: Places, after: Places, wanted: Sequence[Wanted]) -> float:
+    """How many times as fast the calls are after, by link rates alone: the geometric mean by their weights."""
+    logs = 0.0
+    for one in wanted:
+        was, now = (_core.order.seconds(network, place, one.call)[0] for place in (before, after))
+        if was > 0:
+            logs += one.call.weight * (math.log(was / now) if now > 0 else math.inf)
+    return math.exp(logs)
+
+
+def ring_over_bound(network: _core.Network, place: Places) -> float | None:
+    """Time of a ring's step over what it takes in any order (``core/order/wires.hpp``); None on a single host."""
+    least = _core.order.least_ring_step(network, 1.0)
+    if least == 0:
+        return None
+    ring = dict(_core.order.native_calls(ALL_GATHER, network.ranks, 1, 1))["ring"]
+    seconds: float = _core.order.seconds(network, place, ring)[0]
+    return float(seconds / (network.ranks - 1) / least)
