@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
+from hocket import _core
 from hocket.cli._shared.commands import Group
 from hocket.cli._shared.launching import check_program, choose_option, mpi_option
 from hocket.cli._shared.options import uplink_options
@@ -25,6 +26,8 @@ from hocket.lab.wires import HOST_PORT
 from hocket.launch.mpi import Mpi, find_mpi, lab_environment
 from hocket.network import NetworkDescription, read_network_description
 from hocket.network.source import STDIN
+from hocket.order import DEFAULT_CALLS, order_job, parse_wanted
+from hocket.order.hosts import job_of
 from hocket.system.signals import as_exceptions
 from hocket.units import format_bytes, format_rate, parse_bytes, parse_rate
 
@@ -38,6 +41,19 @@ def schedule_environment(
     return scheduled_environment(
         mpi.mpicc, description.build(), RuntimeOptions(flow_control=flow, choose=choose)
     )
+
+
+def _ordered(
+    network: _core.Network, hosts: Sequence[tuple[str, int]], ranks: int, wanted: str
+) -> list[tuple[str, int]]:
+    """The hosts that so many ranks fill, in the order of 'hocket order'."""
+    filled, left = [], ranks
+    for name, places in hosts:
+        if left > 0:
+            filled.append((name, min(places, left)))
+        left -= places
+    job = job_of(network, filled)
+    return order_job(job, parse_wanted(wanted, ranks, _core.REFERENCE_BYTES), whole_hosts=True).blocks
 
 
 _wire_options = options(
@@ -55,7 +71,7 @@ _wire_options = options(
 
 def _check_left_to_slurm() -> None:
     context = click.get_current_context()
-    for name in ("ranks", "native", "shuffle", "distribution", "flow", "choose"):
+    for name in ("ranks", "native", "shuffle", "distribution", "order", "flow", "choose"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             option = next(each.opts[0] for each in context.command.params if each.name == name)
             raise UsageError(
@@ -143,6 +159,19 @@ def up(network: str, as_json: bool, **wires: Any) -> None:
 @click.option(
     "--flow", default="token", show_default=True, help="Flow control: token, window:K, barrier or free."
 )
+@click.option(
+    "--order",
+    is_flag=True,
+    help="Place ranks on the hosts, after --shuffle, as 'hocket order' does.",
+)
+@click.option(
+    "--for",
+    "wanted",
+    default=",".join(DEFAULT_CALLS),
+    show_default=True,
+    metavar="CALL[,CALL…]",
+    help="Calls that --order is for.",
+)
 @choose_option
 @click.option(
     "--timeout",
@@ -161,6 +190,8 @@ def run(
     with_slurm: bool,
     shuffle: int | None,
     distribution: str,
+    order: bool,
+    wanted: str,
     flow: str,
     choose: str | None,
     timeout: float | None,
@@ -202,8 +233,11 @@ def run(
             result = cluster.call(cluster.state.hosts[0].name, command, timeout=timeout, capture=as_json)
         else:
             env: Mapping[str, str] = {}
+            wired = LabOptions(**cluster.state.options).wired(description)
+            hosts = cluster.places(shuffle)
+            if order:
+                hosts = _ordered(wired.build(), hosts, ranks or cluster.ranks, wanted)
             if not native:
-                wired = LabOptions(**cluster.state.options).wired(description)
                 env = schedule_environment(mpi, wired, flow, choose)
             result = cluster.run(
                 program,
@@ -212,8 +246,8 @@ def run(
                 env=env,
                 timeout=timeout,
                 capture=as_json,
-                shuffle=shuffle,
                 cyclic=distribution == "cyclic",
+                hosts=hosts,
             )
     if as_json:
         report = {
@@ -222,6 +256,7 @@ def run(
             "ranks": ranks or cluster.ranks,
             "shuffle": shuffle,
             "distribution": distribution,
+            "order": order,
             "exit_code": result.exit_code,
             "timed_out": result.timed_out,
             "seconds": result.seconds,

@@ -229,6 +229,7 @@ class Lab:
         capture: bool = False,
         shuffle: int | None = None,
         cyclic: bool = False,
+        hosts: Sequence[tuple[str, int]] | None = None,
     ) -> RunResult:
         """Run an MPI program, rank after rank on the hosts in their order; ``timeout`` in seconds.
 
@@ -236,17 +237,23 @@ class Lab:
 
         ``shuffle`` is the seed of a random order of the hosts: ranks that a launcher deals out cyclically, a
         cloud, a list of hosts in no order. Batch systems fill hosts in the network's order.
+        ``hosts``: names and ranks in another order than that.
         Whatever is still running inside the lab afterwards is killed.
         """
         n = check_ranks(ranks, self.ranks)
-        hosts = [(host.name, host.ranks) for host in self.state.hosts]
-        if shuffle is not None:
-            random.Random(shuffle).shuffle(hosts)
+        hosts = self.places(shuffle) if hosts is None else hosts
         settings = {**lab_environment(mpi, wires.HOST_PORT), **(env or {})}
         command = launch_command(
             mpi, n, hosts, settings, argv, agent=str(AGENT), interface=wires.HOST_PORT, cyclic=cyclic
         )
         return self.call(hosts[0][0], command, timeout=timeout, capture=capture)
+
+    def places(self, shuffle: int | None = None) -> list[tuple[str, int]]:
+        """Hosts with their ranks in the network's order, or in a random one by a seed."""
+        hosts = [(host.name, host.ranks) for host in self.state.hosts]
+        if shuffle is not None:
+            random.Random(shuffle).shuffle(hosts)
+        return hosts
 
     def call(
         self, host: str, argv: Sequence[str], *, timeout: float | None = None, capture: bool = False

@@ -1,0 +1,167 @@
+"""Native calls on the emulated cluster with ranks at random and as `hocket order` puts them (needs root).
+
+    python bench/order/lab.py --mpi mpich --mpi PATH/mpirun [--network chain:8,8,8,8] [--shuffle 1]
+        [--calls allgather:262144 allreduce:1048576 halo:262144]
+
+Nothing of Hocket is loaded into the programs. Jobs take turns: given, ordered, ordered, given, … A halo is of a
+periodic grid of ranks and is ordered for its own messages; the others for all-gather, all-reduce and all-to-all, as
+`hocket order` does by itself. Raw numbers and medians go to bench/results/order-lab.{csv,md}.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+from hocket import _core
+from hocket.lab import Lab
+from hocket.launch.mpi import Mpi
+from hocket.network import NetworkDescription, read_network_description
+from hocket.order import DEFAULT_CALLS, Wanted, order_job, parse_wanted
+from hocket.order.hosts import job_of
+from hocket.order.job import gain_of
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "lab"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from run import PROGRAM, emulated, lab_options, lab_up, settings_of
+
+from mpi_jobs import compiled, mpis
+from results_file import Row, alternating, begin, cells, grouped, spread
+
+HALO = Path(__file__).with_name("halo_times.c")
+
+
+def grid_of(ranks: int) -> tuple[int, int]:
+    """Rows and columns as equal as can be."""
+    rows = next(rows for rows in range(math.isqrt(ranks), 0, -1) if ranks % rows == 0)
+    return rows, ranks // rows
+
+
+def halo(ranks: int, bytes: int) -> Wanted:
+    """Messages of halo_times.c."""
+    rows, columns = grid_of(ranks)
+    sizes: dict[tuple[int, int], int] = {}
+    for rank in range(ranks):
+        row, column = divmod(rank, columns)
+        for down, right in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            to = (row + down) % rows * columns + (column + right) % columns
+            if to != rank:
+                sizes[rank, to] = sizes.get((rank, to), 0) + bytes
+    src, dst = zip(*sizes, strict=True)
+    demand = _core.Demand.irregular(ranks, list(src), list(dst), list(sizes.values()))
+    return Wanted("halo", f"{rows} x {columns}", _core.order.demand_call(demand, 1.0), demand, bytes)
+
+
+def measure(
+    arguments: argparse.Namespace,
+    description: NetworkDescription,
+    mpi: Mpi,
+    programs: dict[str, Path],
+    shuffle: int,
+) -> list[Row]:
+    """A row per repetition of every call in both orders."""
+    rows: list[Row] = []
+    network = description.build()
+    given = [(node.name, node.ranks) for node in description.nodes if node.is_host]
+    random.Random(shuffle).shuffle(given)
+    job = job_of(network, given)
+    with lab_up(description, arguments) as lab:
+        for call in arguments.calls:
+            name, _, size = call.partition(":")
+            ranks = network.ranks
+            wanted = (
+                [halo(ranks, int(size))]
+                if name == "halo"
+                else parse_wanted(",".join(DEFAULT_CALLS), ranks, int(size))
+            )
+            found = order_job(job, wanted, whole_hosts=True)
+            places = {"given": given, "ordered": found.blocks}
+            own = next(
+                (one for one in wanted if one.collective.replace("-", "") == name and one.name == "ring"),
+                wanted[0],
+            )
+            predicted = gain_of(job.network, found.given, found.place, [own])
+            words = (
+                ["halo_times", *map(str, grid_of(ranks))] if name == "halo" else ["collective_times", name]
+            )
+            command = [str(programs[words[0]]), *words[1:], f"{size}:{arguments.repetitions}"]
+            for number in range(arguments.jobs):
+                for order in alternating(places, number):
+                    for seconds in run(lab, mpi, command, places[order], arguments):
+                        row: Row = {"mpi": mpi.family.value, "shuffle": shuffle, "call": name}
+                        row |= {"bytes": int(size), "job": number, "order": order, "how": found.how}
+                        rows.append(row | {"seconds": seconds, "gain by rates": round(predicted, 3)})
+                print(
+                    f"{mpi.family.value} {shuffle} {call}: {number + 1} of {arguments.jobs} pairs",
+                    file=sys.stderr,
+                )
+    return rows
+
+
+def run(
+    lab: Lab, mpi: Mpi, command: list[str], hosts: list[tuple[str, int]], arguments: argparse.Namespace
+) -> list[float]:
+    """Seconds of each repetition of one native job."""
+    done = lab.run(command, mpi=mpi, hosts=hosts, timeout=arguments.timeout, capture=True)
+    if done.exit_code != 0:
+        sys.exit(f"{mpi.family.value}: exit code {done.exit_code}\n{done.output}")
+    lines = [line.split() for line in done.output.splitlines()]
+    return [float(words[1]) for words in lines if len(words) == 2 and words[0].isdigit()]
+
+
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    """Medians of both orders."""
+    told = []
+    for key, of in grouped(rows, "mpi", "shuffle", "call", "bytes").items():
+        seconds = {name: [row["seconds"] for row in some] for name, some in grouped(of, "order").items()}
+        gain = statistics.median(seconds["given"]) / statistics.median(seconds["ordered"])
+        shown = [spread([1e3 * s for s in seconds[name]], 0) for name in ("given", "ordered")]
+        told.append([*key, *shown, f"{gain:.2f}", f"{of[0]['gain by rates']:.2f}"])
+    return [
+        *emulated(f"Native calls in both orders, {heading['network']},", heading),
+        *cells(
+            [
+                "MPI",
+                "seed",
+                "call",
+                "bytes",
+                "at random",
+                "ordered",
+                "times as fast",
+                "of its ring, by rates",
+            ],
+            told,
+        ),
+        "",
+        "Milliseconds a call, median (minimum–maximum). Nothing of Hocket is loaded; every byte is checked.",
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--network", default="chain:8,8,8,8")
+    parser.add_argument("--shuffle", type=int, action="append", metavar="SEED", help="of the given order [1]")
+    parser.add_argument("--calls", nargs="+", default=["allgather:262144"], metavar="CALL:BYTES")
+    parser.add_argument("--jobs", type=int, default=2, help="pairs")
+    parser.add_argument("--repetitions", type=int, default=2, help="of a call in a job")
+    lab_options(parser, timeout=600)
+    arguments, results = begin(parser, "order-lab", summary)
+    results.heading |= settings_of(arguments) | {"network": arguments.network}
+    description = read_network_description(arguments.network)
+    with tempfile.TemporaryDirectory() as work:
+        for mpi in mpis(arguments):
+            programs = {source.stem: compiled(mpi, source, Path(work)) for source in (PROGRAM, HALO)}
+            for shuffle in arguments.shuffle or [1]:
+                results.add(*measure(arguments, description, mpi, programs, shuffle))
+    print(results.summarise())
+
+
+if __name__ == "__main__":
+    main()
