@@ -102,8 +102,9 @@ def run(
     """
     from hocket.launch import exit_code
     from hocket.launch.environment import scheduled_environment
-    from hocket.launch.mpi import launch_command, ranks_of_job
+    from hocket.launch.mpi import MpiFamily, launch_command, ranks_of_job
     from hocket.network.chosen import job_hosts
+    from hocket.report.run.better import Launched
     from hocket.report.run.summary import tell
     from hocket.system.cache import cache_dir, clear_up, report_folder
     from hocket.system.signals import as_exceptions
@@ -139,6 +140,9 @@ def run(
             )
         command = launch_command(mpi, ranks, (), env, program, hostfile=hostfile)
         if directory is not None:
-            stack.callback(tell, directory, ranks, None if report == _ON_STDERR else report)
+            slurm = hostfile is None and "SLURM_JOB_NODELIST" in os.environ
+            form = "openmpi-hostfile" if mpi.family is MpiFamily.OPENMPI else "mpich-hostfile"
+            job = Launched(known.network, network, "slurm" if slurm else form, hostfile, slurm)
+            stack.callback(tell, directory, ranks, None if report == _ON_STDERR else report, job)
         code = exit_code(command)
     sys.exit(code)

@@ -12,6 +12,7 @@ from hocket.doctor.finding import Finding, Level, problem_of
 from hocket.doctor.launcher import check_launcher
 from hocket.doctor.mpi import check_mpi
 from hocket.doctor.network import check_network, check_plans
+from hocket.doctor.order import check_order
 from hocket.doctor.package import check_package
 from hocket.doctor.placement import check_placement
 from hocket.doctor.runtime import check_runtime
@@ -33,6 +34,7 @@ CHECKS: Final[tuple[tuple[str, Callable[[Case], Iterator[Finding]]], ...]] = (
     ("launcher", check_launcher),
     ("runtime", check_runtime),
     ("placement", check_placement),
+    ("order", check_order),
     ("scheduled", check_scheduled),
 )
 

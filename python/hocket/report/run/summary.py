@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hocket.report.run.advice import REASONS, advice
+from hocket.report.run.better import Launched, OrderAdvice, order_advice
 from hocket.report.run.merge import Account, Line, merge
 from hocket.report.run.ranks import ChoiceRow, Site, read_ranks
 from hocket.report.run.sites import Place, places, same_places
@@ -22,25 +23,29 @@ _MOST_LINES: Final = 40  # in the table
 _LEAST_WIDTH: Final = 170  # where there is no terminal
 
 
-def tell(directory: Path, ranks: int, file: Path | None = None) -> None:
+def tell(directory: Path, ranks: int, file: Path | None = None, job: Launched | None = None) -> None:
     """Prints on standard error what the ranks have left; writes it to ``file``, too.
 
-    The job is over and its exit code counts: what goes wrong here is said and nothing more.
+    ``job``: how it was launched, to judge the order of its ranks. The job is over and its exit code counts: what goes
+    wrong here is said and nothing more.
     """
     try:
         reports, problems = read_ranks(directory)
         found = places(row.site for report in reports for row in report.rows)
         account = merge(reports, ranks, problems, same_places(found))
-        _print(account, found)
+        order = None if job is None else order_advice(reports, account, ranks, job)
+        _print(account, found, order)
         if file is not None:
-            text = json.dumps(document(account, found, ranks), indent=1, ensure_ascii=False)
+            text = json.dumps(document(account, found, ranks, order), indent=1, ensure_ascii=False)
             with opened(file) as made:
                 made.write(f"{text}\n".encode())
     except OSError as error:
         print(f"hocket: no report: {error.filename}: {error.strerror}", file=sys.stderr)
 
 
-def document(account: Account, found: Mapping[Site, Place], ranks: int) -> dict[str, Any]:
+def document(
+    account: Account, found: Mapping[Site, Place], ranks: int, order: OrderAdvice | None = None
+) -> dict[str, Any]:
     """The machine-readable form (docs/formats.md)."""
     return {
         "hocket_report": 1,
@@ -51,6 +56,7 @@ def document(account: Account, found: Mapping[Site, Place], ranks: int) -> dict[
         "lines": [_object(line, found[line.site]) for line in account.lines],
         "choices": [asdict(choice) for choice in account.choices],
         "advice": advice(account),
+        "order": None if order is None else order.as_json(),
     }
 
 
@@ -128,7 +134,7 @@ def _choice_cells(choice: ChoiceRow) -> list[str]:
     ]
 
 
-def _print(account: Account, found: Mapping[Site, Place]) -> None:
+def _print(account: Account, found: Mapping[Site, Place], order: OrderAdvice | None) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -172,7 +178,7 @@ def _print(account: Account, found: Mapping[Site, Place]) -> None:
             "native: a call by the MPI library; predicted, measured: by what serves it; gain: native over measured",
             file=sys.stderr,
         )
-    for sentence in _sentences(account):
+    for sentence in (*_sentences(account), *([] if order is None else [order.text])):
         print(f"hocket: {sentence}", file=sys.stderr)
 
 
