@@ -104,8 +104,6 @@ def run(
     from hocket.launch.environment import scheduled_environment
     from hocket.launch.mpi import MpiFamily, launch_command, ranks_of_job
     from hocket.network.chosen import job_hosts
-    from hocket.report.run.better import Launched
-    from hocket.report.run.summary import tell
     from hocket.system.cache import cache_dir, clear_up, report_folder
     from hocket.system.signals import as_exceptions
 
@@ -140,6 +138,9 @@ def run(
             )
         command = launch_command(mpi, ranks, (), env, program, hostfile=hostfile)
         if directory is not None:
+            from hocket.report.run.better import Launched  # with numpy, which takes as long to load as all else
+            from hocket.report.run.summary import tell
+
             slurm = hostfile is None and "SLURM_JOB_NODELIST" in os.environ
             form = "openmpi-hostfile" if mpi.family is MpiFamily.OPENMPI else "mpich-hostfile"
             job = Launched(known.network, network, "slurm" if slurm else form, hostfile, slurm)
