@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from hocket.cli._shared.commands import Command
 from hocket.cli._shared.options import (
     bytes_option,
     calibration_option,
@@ -32,7 +33,13 @@ if TYPE_CHECKING:
     from hocket.order.predicted import Predicted
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    examples=(
+        "hocket order --network cluster.toml --slurm --format slurm > hosts",
+        "hocket order --network chain:8,8,8,8 --hosts @hostfile --for all-reduce:ring --explain",
+    ),
+)
 @network_option()
 @click.option(
     "--hosts", metavar="LIST", help="The job's hosts in their order: n[0-15],n20, @FILE or -. [all]"

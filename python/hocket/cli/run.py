@@ -138,7 +138,7 @@ def run(
             )
         command = launch_command(mpi, ranks, (), env, program, hostfile=hostfile)
         if directory is not None:
-            from hocket.report.run.better import Launched  # with numpy, which takes as long to load as all else
+            from hocket.report.run.better import Launched  # numpy comes with it, and takes long to load
             from hocket.report.run.summary import tell
 
             slurm = hostfile is None and "SLURM_JOB_NODELIST" in os.environ

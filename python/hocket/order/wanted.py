@@ -48,7 +48,7 @@ def _piece(piece: str, ranks: int, bytes: int, weight: float) -> list[Wanted]:
     if kind in FILES:
         if not rest:
             raise UsageError(
-                f"--for {kind}: names no file", remedy=f"write {kind}:FILE (see 'hocket help demands')"
+                f"--for {kind}: names no file", remedy=f"write {kind}:FILE (see 'hocket help formats')"
             )
         traffic = read_traffic(rest)
         traffic.check_ranks(ranks, rest)

@@ -14,7 +14,9 @@ else:
 FEW: Final = 10  # options that one list shows well
 # Panels of commands with more options, in this order. An option that stands in none is among the last, the others.
 PANELS: Final = {
-    "Exchange": ("--pattern", "--bytes", "--contributions", "--demand", "--root", "--sizes", "--density", "--time"),
+    "Exchange": (
+        *("--pattern", "--for", "--bytes", "--contributions", "--demand", "--root", "--sizes", "--density", "--time"),
+    ),
     "Schedule": (
         *("--algorithm", "--flow", "--window", "--seed", "--two-level", "--compare", "--plan", "--placement"),
         *("--choose", "--min-bytes", "--min-gather-bytes", "--min-vector-bytes", "--candidates", "--native"),
@@ -24,8 +26,14 @@ PANELS: Final = {
         *("--forwarding", "--buffer", "--cc", "--mtu", "--id"),
     ),
     "Costs": ("--alpha", "--token-cost", "--barrier-cost", "--overhead", "--calibration"),
-    "Ranks": ("-n", "--mpi", "--abi", "--program", "--hostfile", "--shuffle", "--distribution", "--slurm", "--timeout"),
-    "Output": ("--output", "--dump", "--rank", "--plot", "--csv", "--report", "--json", "--verbose"),
+    "Ranks": (
+        *("-n", "--mpi", "--abi", "--program", "--hosts", "--hostfile", "--shuffle", "--distribution", "--order"),
+        *("--slurm", "--timeout"),
+    ),
+    "Output": (
+        *("--format", "--explain", "--output", "--dump", "--rank", "--plot", "--csv", "--report", "--json"),
+        "--verbose",
+    ),
 }  # fmt: skip
 OTHERS: Final = "Others"
 _PANEL_OF: Final = {name: panel for panel, names in PANELS.items() for name in names}
