@@ -114,7 +114,9 @@ def test_rows_in_the_same_place_are_refused() -> None:
     """Or a small file could claim any number of programs of any length."""
     data = small()
     sections = split(data)
-    sections[INDEX] = number(3) + struct.pack("<3Q", 0, len(sections[PROGRAMS]), checksum(sections[PROGRAMS])) * 3
+    sections[INDEX] = (
+        number(3) + struct.pack("<3Q", 0, len(sections[PROGRAMS]), checksum(sections[PROGRAMS])) * 3
+    )
     refused(join(sections))
 
 

@@ -27,9 +27,7 @@ int main() {
 
 
 def test_a_file_and_a_line(tmp_path: Path) -> None:
-    source, line = re.findall(
-        r"```cpp\n(.*?)```", (ROOT / "docs/internals.md").read_text(), re.DOTALL
-    )
+    source, line = re.findall(r"```cpp\n(.*?)```", (ROOT / "docs/internals.md").read_text(), re.DOTALL)
     algorithms = tmp_path / "core/algorithms"
     shutil.copytree(ROOT / "core", tmp_path / "core", ignore=shutil.ignore_patterns("*.cpp"))
     listed = (algorithms / "registry.hpp").read_text()

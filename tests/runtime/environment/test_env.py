@@ -255,7 +255,11 @@ def test_an_mpicc_alone(hocket: Hocket, mpi: Mpi) -> None:
 @pytest.mark.parametrize(
     ("network", "job", "says"),
     [
-        ("star:2", "", "nothing will be scheduled on star:2: it has 2 ranks on 2 hosts; scheduling needs at least 3 ranks"),
+        (
+            "star:2",
+            "",
+            "nothing will be scheduled on star:2: it has 2 ranks on 2 hosts; scheduling needs at least 3 ranks",
+        ),
         ("star:1*4", "", "nothing will be scheduled on star:1*4: it has 4 ranks on 1 host;"),
         (
             "star:8",
