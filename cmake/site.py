@@ -20,6 +20,12 @@ ADDED = {
     :command: cli
     :prog_name: hocket
     :depth: 2
+
+::: mkdocs-click
+    :module: hocket.cli.sort
+    :command: sort
+    :prog_name: hocket-sort
+    :depth: 2
 """,
     "docs/c-and-python.md": "\n## Python reference\n\n::: hocket.planning.api\n\n::: hocket.planning.network.Network\n",
 }
