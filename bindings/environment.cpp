@@ -13,7 +13,6 @@ void bind_environment(nb::module_& m) {
   nb::class_<Variable>(m, "Variable", "An environment variable of Hocket.")
       .def_ro("name", &Variable::name)
       .def_ro("meaning", &Variable::meaning)
-      .def_ro("former", &Variable::former, "Its old name, which counts where the new one is unset; empty: none.")
       .def_ro("must_match", &Variable::must_match, "Must be the same on all ranks.")
       .def_prop_ro(
           "kind",
@@ -34,7 +33,4 @@ void bind_environment(nb::module_& m) {
   m.def(
       "wrong_variables", [](const std::vector<std::string>& environment) { return wrong_variables(environment); },
       "environment"_a, "One line for each wrong value or unknown HOCKET_ name among NAME=VALUE texts.");
-  m.def(
-      "former_names", [](const std::vector<std::string>& environment) { return former_names(environment); },
-      "environment"_a, "One line for each variable set by its former name among NAME=VALUE texts.");
 }

@@ -7,11 +7,10 @@
  *   NUMBER(field, NAME, fallback, least, most, must_match, meaning)  a whole number
  *   WORD(field, Type, NAME, must_match, meaning, words...)           in the order of the enumeration; first if empty
  *   ELSEWHERE(NAME, meaning)                                         no setting: the shim or Python reads it
- *   FORMER(OLD, NAME)                                                an old name, which counts for one version
  *   REPLACED(OLD, NAME)                                              an old name that counts no more
  *
  * `must_match`: the ranks of a communicator decide by it, so it must be the same on all of them. */
-#define HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE, FORMER, REPLACED)                                             \
+#define HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE, REPLACED)                                                     \
   WORD(disable, bool, "HOCKET_DISABLE", false,                                                                        \
        "1 passes every call to the MPI library, whatever else is set; it must be the same on all ranks", "0", "1")    \
   TEXT(plans, "HOCKET_PLAN", false, "plan files, separated by ':'")                                                   \
@@ -68,9 +67,9 @@
   ELSEWHERE("HOCKET_MEMORY", "memory profile, made by 'hocket calibrate memory'")                                     \
   ELSEWHERE("HOCKET_LAB", "directory of a lab")                                                                       \
   ELSEWHERE("HOCKET_CXXFLAGS", "more flags for the compiler that builds the runtime")                                 \
-  FORMER("HOCKET_FLOW", "HOCKET_FLOW_CONTROL")                                                                        \
-  FORMER("HOCKET_EARLY", "HOCKET_RELEASE_THRESHOLD")                                                                  \
-  FORMER("HOCKET_AHEAD", "HOCKET_MAX_OUTSTANDING_SEGMENTS")                                                           \
+  REPLACED("HOCKET_FLOW", "HOCKET_FLOW_CONTROL")                                                                      \
+  REPLACED("HOCKET_EARLY", "HOCKET_RELEASE_THRESHOLD")                                                                \
+  REPLACED("HOCKET_AHEAD", "HOCKET_MAX_OUTSTANDING_SEGMENTS")                                                         \
   REPLACED("HOCKET_ARM", "HOCKET_CANDIDATE")                                                                          \
   REPLACED("HOCKET_REPRODUCIBLE", "HOCKET_SUMS")                                                                      \
   REPLACED("HOCKET_SCHEDULER", "HOCKET_ALGORITHM")                                                                    \

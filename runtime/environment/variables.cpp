@@ -25,12 +25,11 @@ constexpr std::string_view of_tests = "HOCKET_TEST";
   {name, meaning, Kind::word, 0, 0, 0, {__VA_ARGS__}, must_match},
 #define ELSEWHERE(name, meaning) {name, meaning},
 #define NOTHING(...)
-#define FORMER(old, now) std::ranges::find(all, std::string_view(now), &Variable::name)->former = old;
 #define REPLACED(old, now) std::ranges::find(all, std::string_view(now), &Variable::name)->replaced = old;
 const std::vector<Variable>& table() {
   static const std::vector<Variable> variables = [] {
-    std::vector<Variable> all = {HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE, NOTHING, NOTHING)};
-    HOCKET_VARIABLES(NOTHING, NOTHING, NOTHING, NOTHING, FORMER, REPLACED)
+    std::vector<Variable> all = {HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE, NOTHING)};
+    HOCKET_VARIABLES(NOTHING, NOTHING, NOTHING, NOTHING, REPLACED)
     return all;
   }();
   return variables;
@@ -40,7 +39,6 @@ const std::vector<Variable>& table() {
 #undef WORD
 #undef ELSEWHERE
 #undef NOTHING
-#undef FORMER
 #undef REPLACED
 
 /// Letters to insert, remove or exchange to make one of the other (V. I. Levenshtein, 1966).
@@ -85,9 +83,9 @@ std::string wrong_name(std::string_view name, std::string_view value) {
   return said;
 }
 
-/// Empty if it is right. `name`: the variable's or its former one.
-std::string wrong_value(const Variable& variable, std::string_view name, std::string_view value) {
-  std::string said = std::string(name) + "='" + shown(value) + "' is not ";
+/// Empty if it is right.
+std::string wrong_value(const Variable& variable, std::string_view value) {
+  std::string said = std::string(variable.name) + "='" + shown(value) + "' is not ";
   if (variable.kind == Kind::number && !number_of(variable, value))
     return said + "a whole number from " + std::to_string(variable.least) + " to " + std::to_string(variable.most) +
            "; using " + std::to_string(variable.fallback);
@@ -101,9 +99,7 @@ std::string wrong_value(const Variable& variable, std::string_view name, std::st
 std::span<const Variable> variables() { return table(); }
 
 const Variable* find_variable(std::string_view name) {
-  const auto found = std::ranges::find_if(table(), [&](const Variable& variable) {
-    return name == variable.name || (name == variable.former && !name.empty());
-  });
+  const auto found = std::ranges::find(table(), name, &Variable::name);
   return found == table().end() ? nullptr : &*found;
 }
 
@@ -130,23 +126,11 @@ std::vector<std::string> wrong_variables(std::span<const std::string> environmen
     if (!name.starts_with(prefix) || name.starts_with(of_tests)) continue;
     const std::string_view value = name.size() < entry.size() ? entry.substr(name.size() + 1) : "";
     const Variable* const variable = find_variable(name);
-    std::string config_warning = variable != nullptr ? wrong_value(*variable, name, value) : wrong_name(name, value);
+    std::string config_warning = variable != nullptr ? wrong_value(*variable, value) : wrong_name(name, value);
     if (!config_warning.empty()) config_warnings.push_back(std::move(config_warning));
   }
   std::ranges::sort(config_warnings);
   return config_warnings;
-}
-
-std::vector<std::string> former_names(std::span<const std::string> environment) {
-  std::vector<std::string> told;
-  for (const std::string_view entry : environment) {
-    const std::string_view name = entry.substr(0, entry.find('='));
-    const Variable* const variable = find_variable(name);
-    if (variable != nullptr && name != variable->name)
-      told.push_back(std::string(name) + " is now called " + std::string(variable->name));
-  }
-  std::ranges::sort(told);
-  return told;
 }
 
 }  // namespace hocket::runtime

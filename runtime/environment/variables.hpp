@@ -25,13 +25,12 @@ struct Variable {
   std::uint64_t fallback = 0, least = 0, most = 0;
   std::vector<std::string_view> words = {};
   bool must_match = false;         ///< the ranks of a communicator decide by it, so it must be the same on all of them
-  std::string_view former = {};    ///< its old name, which counts where `name` is unset or empty; empty: none
   std::string_view replaced = {};  ///< its old name, which does not count; empty: none
 };
 
 /// In the order in which docs/settings.md describes them.
 [[nodiscard]] std::span<const Variable> variables();
-/// Null if there is none of this name or former name.
+/// Null if there is none of this name.
 [[nodiscard]] const Variable* find_variable(std::string_view name);
 
 /// The value of a number or of nothing, which is the fallback; no value if it is no such number.
@@ -42,7 +41,5 @@ struct Variable {
 /// One line for each variable of this environment ("NAME=VALUE") that holds a wrong value, with what is
 /// used instead, and for each name that begins as ours do and is none of ours.
 [[nodiscard]] std::vector<std::string> wrong_variables(std::span<const std::string> environment);
-/// One line for each variable that is set by its former name, with what it is called now.
-[[nodiscard]] std::vector<std::string> former_names(std::span<const std::string> environment);
 
 }  // namespace hocket::runtime

@@ -16,15 +16,10 @@
 namespace hocket::runtime {
 namespace {
 
-std::string text(const Variable& variable) {
-  for (const std::string_view name : {variable.name, variable.former}) {
-    const char* const value = std::getenv(std::string(name).c_str());
-    if (value != nullptr && *value != '\0') return value;
-  }
-  return "";
+std::string text(std::string_view name) {
+  const char* const value = std::getenv(std::string(name).c_str());
+  return value == nullptr ? "" : value;
 }
-
-std::string text(const char* name) { return text(*find_variable(name)); }
 
 std::vector<std::string> paths_in(const std::string& listed) {
   std::vector<std::string> paths;
@@ -36,14 +31,14 @@ std::vector<std::string> paths_in(const std::string& listed) {
 
 std::uint64_t number(const char* name) {
   const Variable& variable = *find_variable(name);
-  return number_of(variable, text(variable)).value_or(variable.fallback);
+  return number_of(variable, text(name)).value_or(variable.fallback);
 }
 
 std::size_t word(const char* name) { return word_of(*find_variable(name), text(name)).value_or(0); }
 
 /// Digest of the effective value, independent of its spelling.
 std::uint64_t digest_of(const Variable& variable) {
-  const std::string value = text(variable);
+  const std::string value = text(variable.name);
   ByteWriter out;
   if (variable.kind == Variable::Kind::number)
     out.fixed(number_of(variable, value).value_or(variable.fallback));
@@ -67,7 +62,7 @@ Settings read_environment() {
 #define NUMBER(field, name, ...) s.field = number(name);
 #define WORD(field, Type, name, ...) s.field = static_cast<Type>(word(name));
 #define OTHER(...)
-  HOCKET_VARIABLES(TEXT, NUMBER, WORD, OTHER, OTHER, OTHER)
+  HOCKET_VARIABLES(TEXT, NUMBER, WORD, OTHER, OTHER)
 #undef TEXT
 #undef NUMBER
 #undef WORD
@@ -76,7 +71,6 @@ Settings read_environment() {
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
   s.config_warnings = wrong_variables(environment);
-  std::ranges::move(former_names(environment), std::back_inserter(s.config_warnings));
   s.config_warnings_digest = digest_of(s.config_warnings);
   for (const Variable& variable : variables())
     if (variable.must_match) s.must_match.push_back(digest_of(variable));

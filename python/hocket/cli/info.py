@@ -68,15 +68,9 @@ def info(name: str | None, flags: Flags, mpi_name: str | None, as_json: bool) ->
 
 
 def _setting(variable: Any, environment: Mapping[str, str]) -> dict[str, str]:
-    """Value of a variable, and where it comes from: the environment, by its own or its former name, or the default."""
+    """Value of a variable, and where it comes from: the environment or the default."""
     if value := environment.get(variable.name):
         return {"name": variable.name, "value": value, "from": "environment"}
-    if value := environment.get(variable.former or variable.name):
-        return {
-            "name": variable.name,
-            "value": value,
-            "from": f"environment, by its former name {variable.former}",
-        }
     usual = {"number": str(variable.fallback), "word": "".join(variable.words[:1]), "text": ""}[variable.kind]
     return {"name": variable.name, "value": usual, "from": "default"}
 

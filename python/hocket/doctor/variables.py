@@ -45,5 +45,4 @@ def _hocket_variables(case: Case) -> Iterator[Finding]:
         if entry == "HOCKET_DISABLE=1":
             yield note("environment", DISABLED, ENABLE)
         elif not wrong and not entry.startswith("HOCKET_TEST"):
-            renamed = "".join(f"; {line}" for line in _core.former_names([entry]))
-            yield note("environment", f"{entry} is set{renamed}")
+            yield note("environment", f"{entry} is set")

@@ -72,9 +72,8 @@ class RuntimeOptions:
         said: dict[str, Any] = {}
         for option, (variable, given) in self._by_option().items():
             known = _VARIABLES[variable]
-            name = variable if environment.get(variable) else known.former
-            if (value := environment.get(name)) and given in (None, ""):
-                _check_variable(name, value)
+            if (value := environment.get(variable)) and given in (None, ""):
+                _check_variable(variable, value)
                 number = known.kind == "number"
                 said[option] = int(value) if number else Path(value) if option == "report" else value
         return replace(self, **said)

@@ -43,7 +43,8 @@ def test_every_wrong_value_is_said_once(check: Check) -> None:
         "HOCKET_MIN_BYTE": "1",
         "HOCKET_WHATEVER_THIS_IS": "1",
         "HOCKET_MIN_BYTES": "-1",
-        "HOCKET_EARLY": "none",  # a former name
+        "HOCKET_RELEASE_THRESHOLD": "none",
+        "HOCKET_EARLY": "1",  # a former name
     }
     said = check(SUBSETS, "chain:2,2", 4, exports=wrong)  # hocket run sets some itself
     for line in (
@@ -54,8 +55,8 @@ def test_every_wrong_value_is_said_once(check: Check) -> None:
         "no variable of Hocket is called HOCKET_MIN_BYTE; did you mean HOCKET_MIN_BYTES?",
         "no variable of Hocket is called HOCKET_WHATEVER_THIS_IS\n",
         "HOCKET_MIN_BYTES='-1' is not",
-        "HOCKET_EARLY='none' is not",
-        "HOCKET_EARLY is now called HOCKET_RELEASE_THRESHOLD",
+        "HOCKET_RELEASE_THRESHOLD='none' is not",
+        "HOCKET_EARLY does not count any more; set HOCKET_RELEASE_THRESHOLD instead",
     ):
         assert said.count(line) == 1, said
 
@@ -83,16 +84,6 @@ def test_ranks_that_differ(check: Check, variable: str, values: tuple[str, str],
     said = check(SUBSETS, "chain:2,2", 4, exports=exports)
     assert said.count(differing) == 1, said
     assert said.scheduled(ranks=4) == 0
-
-
-def test_a_former_name_beside_the_new_one(check: Check) -> None:
-    differing = f"$(({FIRST} * 1024))"
-    said = check(
-        SUBSETS, "chain:2,2", 4,
-        exports={**LOW, "HOCKET_EARLY": differing, "HOCKET_RELEASE_THRESHOLD": "2048"},
-    )  # fmt: skip
-    assert said.scheduled("MPI_Alltoall", ranks=4) > 0 and "differ" not in said
-    assert said.count("HOCKET_EARLY is now called HOCKET_RELEASE_THRESHOLD") == 1, said
 
 
 def test_what_may_differ(check: Check) -> None:
