@@ -73,7 +73,7 @@ def test_a_wrong_value_on_one_rank(check: Check) -> None:
         ("HOCKET_MIN_BYTES", ("1", "1000000"), "HOCKET_MIN_BYTES"),
         ("HOCKET_MIN_GATHER_BYTES", ("1", "1000000"), "HOCKET_MIN_GATHER_BYTES"),
         ("HOCKET_FLOW_CONTROL", ("token", "free"), "HOCKET_FLOW_CONTROL"),
-        ("HOCKET_EARLY", ("0", "2048"), "ranks differ in HOCKET_RELEASE_THRESHOLD"),
+        ("HOCKET_RELEASE_THRESHOLD", ("0", "2048"), "ranks differ in HOCKET_RELEASE_THRESHOLD"),
         ("HOCKET_PLAN", ("''", "/nonexistent"), "HOCKET_PLAN is not set"),
     ],
 )
