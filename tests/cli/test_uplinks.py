@@ -71,7 +71,7 @@ def test_assumed_uplinks_are_said_wherever_something_is_planned(hocket: Call, pa
 def test_assumed_host_rates_are_said(hocket: Call, command: str) -> None:
     network = () if command == "network show" else ("--network",)
     said = hocket(*command.split(), *network, SLURM, "--uplink-rate", "8Gbit")
-    assert "host rates: assumed 1 Gbit/s (not stated); say --rate\n" in said.out + said.err
+    assert "host rates: assumed 1 Gbit/s (not stated); give --rate\n" in said.out + said.err
     stated = hocket(*command.split(), *network, SLURM, "--uplink-rate", "8Gbit", "--rate", "1Gbit")
     assert "assumed 1 Gbit/s" not in stated.out + stated.err
     if command != "env":

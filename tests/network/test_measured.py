@@ -92,7 +92,7 @@ def test_options_are_more_than_a_measurement(cluster: Cluster) -> None:
 
 def test_rates_that_nobody_states_are_assumed_until_measured(cluster: Cluster) -> None:
     known = cluster.read()
-    assert known.host_rates.text == "host rates: assumed 1 Gbit/s (not stated); say --rate"
+    assert known.host_rates.text == "host rates: assumed 1 Gbit/s (not stated); give --rate"
     assert cluster.read(rate=125e6).host_rates.text == "host rates: 1 Gbit/s, as stated"
     known = cluster.measured(record(switch_link("l0"), switch_link("l1"), host_rate=11.5e9, alpha=3e-6))
     assert known.host_rates.provenance == "measured"

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 )
 @network_option()
 @click.option(
-    "--hosts", metavar="LIST", help="The job's hosts in their order: n[0-15],n20, @FILE or -. [all]"
+    "--hosts", metavar="LIST", help="The job's hosts in their order: n[0-15],n20, @FILE or -.  [default: all]"
 )
 @click.option("--slurm", is_flag=True, help="The hosts of the Slurm job that this is called in.")
 @click.option("--for", "wanted", default=",".join(DEFAULT_CALLS), show_default=True, metavar="CALL[,CALL…]",

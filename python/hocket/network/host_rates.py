@@ -11,7 +11,7 @@ from hocket.network.provenance import KnownRates
 from hocket.units import format_rate, format_time
 
 CONTRADICTED: Final = 1.5  # times faster or slower than stated: what was measured counts
-_REMEDY: Final = "say --rate"
+_REMEDY: Final = "give --rate"
 
 
 def settle_host_rates(description: NetworkDescription) -> KnownRates:
