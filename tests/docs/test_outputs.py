@@ -5,6 +5,7 @@ The commands of a page run one after the other in one folder, as a reader would 
 
 from __future__ import annotations
 
+import importlib
 import re
 import shlex
 import shutil
@@ -12,6 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib as mpl
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -37,6 +39,9 @@ def is_answered(answer: str, said: str) -> bool:
 def test_commands_answer_as_shown(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    # A list of fonts that takes long to make is a line of output.
+    importlib.import_module("matplotlib.font_manager")
+    monkeypatch.setenv("MPLCONFIGDIR", mpl.get_cachedir())
     commands = shown(page.read_text())
     assert commands
     for command, answer in commands:
