@@ -24,7 +24,7 @@ using Hops = std::vector<std::tuple<std::uint32_t, std::optional<std::uint32_t>,
 using Routes = std::vector<std::tuple<std::uint32_t, std::uint32_t, Numbers>>;
 
 Network build_linked(Shape shape, Names names, Numbers ranks, const Numbers& a, const Numbers& b, const Reals& rates,
-                     const Reals& latencies, const Hops& next_hops = {}) {
+                     const Reals& latencies, Numbers ports, const Hops& next_hops = {}, Numbers forwards = {}) {
   if (a.size() != b.size() || a.size() != rates.size() || a.size() != latencies.size())
     throw hocket::InputError("the lists that describe the links differ in length");
   NetworkSpec spec;
@@ -33,6 +33,8 @@ Network build_linked(Shape shape, Names names, Numbers ranks, const Numbers& a, 
   spec.ranks = std::move(ranks);
   spec.links.reserve(a.size());
   for (std::size_t i = 0; i < a.size(); ++i) spec.links.push_back({a[i], b[i], rates[i], latencies[i]});
+  spec.ports = std::move(ports);
+  spec.forwards = std::move(forwards);
   for (const auto& [at, to, channel] : next_hops)
     spec.next_hops.push_back({at, to.value_or(hocket::HopSpec::every_host), channel});
   nb::gil_scoped_release release;
@@ -47,7 +49,7 @@ Shape grid_shape(const std::string& kind) {
 }
 
 Network build_grid(const std::string& kind, const Numbers& sides, double rate, double latency, Names names,
-                   std::uint32_t ranks, Names ties) {
+                   std::uint32_t ranks, Names ties, std::uint32_t ports) {
   NetworkSpec spec = hocket::grid_spec(grid_shape(kind), sides, rate, latency);
   if (!ties.empty()) spec.ties = std::move(ties);
   if (!names.empty()) {
@@ -55,6 +57,7 @@ Network build_grid(const std::string& kind, const Numbers& sides, double rate, d
     spec.names = std::move(names);
   }
   spec.ranks.assign(spec.names.size(), ranks);
+  if (ports != 1) spec.ports.assign(spec.names.size(), ports);
   return Network(std::move(spec));
 }
 
@@ -111,6 +114,12 @@ void bind_network(nb::module_& m) {
       .def_prop_ro("links", &links_of, "(node, node) per link; channel 2i goes from the first to the second")
       .def_prop_ro("sides", [](const Network& n) { return n.spec().sides; })
       .def_prop_ro("ties", [](const Network& n) { return n.spec().ties; })
+      .def_prop_ro(
+          "ports", [](const Network& n) { return n.spec().ports; },
+          "messages that each rank of a host sends, and receives, at once, per node; none: one")
+      .def_prop_ro(
+          "forwards", [](const Network& n) { return n.spec().forwards; },
+          "1 for hosts that pass on what is for others, per node; none: no host does, or all of a grid")
       .def_prop_ro("next_hops", &next_hops_of, "forwarding tables: (node, destination or None for all others, channel)")
       .def_prop_ro("hosts", [](const Network& n) { return Numbers(n.hosts().begin(), n.hosts().end()); })
       .def_prop_ro("host_rate", &Network::host_rate, "full host speed, bytes per second")
@@ -146,21 +155,27 @@ void bind_network(nb::module_& m) {
 
   m.def(
       "build_network",
-      [](Names names, Numbers ranks, const Numbers& a, const Numbers& b, const Reals& rates, const Reals& latencies) {
-        return build_linked(Shape::tree, std::move(names), std::move(ranks), a, b, rates, latencies);
+      [](Names names, Numbers ranks, const Numbers& a, const Numbers& b, const Reals& rates, const Reals& latencies,
+         Numbers ports) {
+        return build_linked(Shape::tree, std::move(names), std::move(ranks), a, b, rates, latencies, std::move(ports));
       },
-      "names"_a, "ranks"_a, "link_a"_a, "link_b"_a, "rates"_a, "latencies"_a, "A tree of switches.");
+      "names"_a, "ranks"_a, "link_a"_a, "link_b"_a, "rates"_a, "latencies"_a, "ports"_a = Numbers{},
+      "A tree of switches. Ports: messages that each rank of a host sends, and receives, at once, per node; none: "
+      "one.");
   m.def(
       "build_graph",
       [](Names names, Numbers ranks, const Numbers& a, const Numbers& b, const Reals& rates, const Reals& latencies,
-         const Hops& next_hops) {
-        return build_linked(Shape::graph, std::move(names), std::move(ranks), a, b, rates, latencies, next_hops);
+         const Hops& next_hops, Numbers ports, Numbers forwards) {
+        return build_linked(Shape::graph, std::move(names), std::move(ranks), a, b, rates, latencies, std::move(ports),
+                            next_hops, std::move(forwards));
       },
       "names"_a, "ranks"_a, "link_a"_a, "link_b"_a, "rates"_a, "latencies"_a, "next_hops"_a = Hops{},
+      "ports"_a = Numbers{}, "forwards"_a = Numbers{},
       "Any connected graph, routed along shortest paths, or by forwarding tables: (node, destination, channel), the "
-      "destination None for every one that has no entry of its own and no link to the node.");
+      "destination None for every one that has no entry of its own and no link to the node. Ports as of a tree; "
+      "forwards: 1 for hosts that pass on what is for others, per node.");
   m.def("build_grid", &build_grid, "kind"_a, "sides"_a, "rate"_a, "latency"_a, "names"_a = Names{}, "ranks"_a = 1,
-        "ties"_a = Names{},
+        "ties"_a = Names{}, "ports"_a = 1,
         "A torus, mesh or hypercube; hosts are named by their coordinates unless names are given; ties by parity "
         "unless given, one text of '+' and '-' per side.");
   m.def("ties_by_rule", &hocket::ties_by_rule, "rule"_a, "sides"_a, "The ties of a torus: \"up\" or \"parity\".");

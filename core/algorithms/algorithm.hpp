@@ -48,6 +48,9 @@ struct Algorithm {
   bool (*is_far)(const Network&, const Demand&, const Bounds&) = nullptr;
   /// True if it is made for one contribution, in pieces as fine as pays; simulating them all would take minutes.
   bool one_contribution = false;
+  /// True if its messages fill their phases alike: where nobody says how many may be in flight, one at a time on a
+  /// channel, which a second one would slow down, or as many as of others, whichever is predicted to be faster.
+  bool even_phases = false;
   /// Its schedule in closed form, where it has one. `near`: where that comes near the bound, too.
   FoundForm (*form)(const Network&, const Demand&, bool near) = nullptr;
 };

@@ -77,13 +77,23 @@ bool better(const ChosenSchedule& a, const ChosenSchedule& b) {
 /// than two schedules are in memory at a time.
 template <class Make>
 ChosenSchedule fastest(const Network& network, const Demand& demand, const std::vector<const Algorithm*>& tried,
-                       const AlgorithmOptions& costs, std::uint32_t window, double enough, Make make) {
+                       const AlgorithmOptions& costs, std::optional<std::uint32_t> window, double enough, Make make) {
   ChosenSchedule best = make(*tried.front());
-  if (tried.size() == 1) return best;
+  const auto windows = [&](const Algorithm& algorithm) {
+    const std::uint32_t usual = window.value_or(run_window(demand));
+    return !window && algorithm.even_phases && usual > 1 ? std::vector{1U, usual} : std::vector{usual};
+  };
+  if (tried.size() == 1 && windows(*best.algorithm).size() == 1) return best;
   const auto predict_by_waits = [&](ChosenSchedule& of) {
-    of.waits = derive_waits(network, of.schedule, window, costs.sharing);
-    of.prediction =
-        predict(network, demand, of.schedule, *of.waits, of.algorithm->contention_free, costs.alpha, std::nullopt);
+    for (const std::uint32_t each : windows(*of.algorithm)) {
+      if (of.prediction && of.prediction->seconds <= enough) return;
+      Waits waits = derive_waits(network, of.schedule, each, costs.sharing);
+      const Prediction prediction =
+          predict(network, demand, of.schedule, waits, of.algorithm->contention_free, costs.alpha, std::nullopt);
+      if (of.prediction && prediction.seconds >= of.prediction->seconds) continue;
+      of.waits = std::move(waits);
+      of.prediction = prediction;
+    }
   };
   predict_by_waits(best);
   for (std::size_t i = 1; i < tried.size() && best.prediction->seconds > enough; ++i) {
@@ -154,7 +164,7 @@ ChosenSchedule choose_schedule(const Network& network, const Demand& demand, con
                           least_phases(network, demand, bounds, algorithm.ports), bound};
   };
   const double enough = limits::near_enough * std::max(bound, both ? 2 * of_forward.seconds : 0);
-  return fastest(network, demand, tried, costs, options.window.value_or(run_window(demand)), enough, make);
+  return fastest(network, demand, tried, costs, options.window, enough, make);
 }
 
 PlannedExchange plan_exchange(const Network& network, const Demand& demand, const ScheduleOptions& options) {

@@ -15,7 +15,7 @@ namespace hocket {
 struct ScheduleOptions {
   std::string algorithm = {};  ///< a name of the registry; empty: chosen
   AlgorithmOptions for_algorithm = {};
-  /// Messages in flight that its waits will allow on a channel; none: run_window().
+  /// Messages in flight that its waits will allow on a channel; none: run_window(), or fewer (Algorithm::even_phases).
   std::optional<std::uint32_t> window = {};
 };
 

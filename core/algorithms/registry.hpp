@@ -21,6 +21,7 @@
   one(gossip) \
   one(stride) \
   one(rails) \
+  one(tree_packing) \
   one(spreading) \
   one(group_chain) \
   one(disjoint_trees) \

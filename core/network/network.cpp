@@ -14,6 +14,7 @@ namespace {
 constexpr double min_rate = 1e3, max_rate = 1e13;  // bytes/s; outside this a unit was mistaken
 constexpr double max_latency = 10;                 // seconds
 constexpr std::uint32_t max_ranks = 1u << 22;
+constexpr std::uint32_t max_ports = 1024;
 
 // Names go into lines that ranks print and into sources that are generated.
 bool has_control_character(std::string_view name) {
@@ -45,6 +46,8 @@ Network::Network(NetworkSpec spec) : spec_(std::move(spec)) {
   check_links();
   if (!spec_.next_hops.empty() && spec_.shape != Shape::graph)
     throw NetworkProblem("only a graph has forwarding tables");
+  if (!spec_.forwards.empty() && spec_.shape != Shape::graph)
+    throw NetworkProblem("only hosts of a graph may be told to forward");
 
   find_kinds();
   if (spec_.shape == Shape::routed) {
@@ -140,6 +143,14 @@ void Network::check_nodes() const {
     if (total > max_ranks) throw NetworkProblem("more than " + std::to_string(max_ranks) + " ranks", at);
   }
   if (total == 0) throw NetworkProblem("the network has no hosts");
+  for (const auto* list : {&spec_.ports, &spec_.forwards})
+    if (!list->empty() && list->size() != spec_.names.size())
+      throw InputError("a network needs one number of ports, and one word on forwarding, per node");
+  for (std::size_t node = 0; node < spec_.ports.size(); ++node)
+    if (spec_.ranks[node] > 0 && (spec_.ports[node] < 1 || spec_.ports[node] > max_ports))
+      throw NetworkProblem("'" + spec_.names[node] + "' has " + std::to_string(spec_.ports[node]) +
+                               " ports; a host has from 1 to " + std::to_string(max_ports),
+                           static_cast<std::int64_t>(node));
 }
 
 void Network::check_links() const {

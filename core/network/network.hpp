@@ -32,6 +32,8 @@ class Network {
   [[nodiscard]] std::uint32_t ranks_per_host() const;
   [[nodiscard]] Node host_of(Rank rank) const { return host_of_[rank]; }
   [[nodiscard]] Rank first_rank(Node host) const { return first_rank_[host]; }
+  /// Messages that the rank can send, and receive, at once.
+  [[nodiscard]] std::uint32_t ports(Rank rank) const { return spec_.ports.empty() ? 1 : spec_.ports[host_of_[rank]]; }
   [[nodiscard]] const std::string& name(Node node) const { return spec_.names[node]; }
   [[nodiscard]] std::optional<Node> find(const std::string& name) const;
 

@@ -11,7 +11,8 @@ ShortestPaths::ShortestPaths(const NetworkSpec& spec) : leaving_(spec.names.size
     head_.push_back(spec.links[i].b);
     head_.push_back(spec.links[i].a);
   }
-  for (const std::uint32_t ranks : spec.ranks) is_host_.push_back(ranks > 0);
+  for (std::size_t node = 0; node < spec.names.size(); ++node)
+    ends_here_.push_back(spec.ranks[node] > 0 && (spec.forwards.empty() || spec.forwards[node] == 0));
 }
 
 void ShortestPaths::find(Node dst) {

@@ -7,7 +7,7 @@
 
 namespace hocket {
 
-/// Distances in channels to one host at a time; other hosts forward nothing.
+/// Distances in channels to one host at a time; other hosts forward nothing unless they say so.
 class ShortestPaths {
  public:
   explicit ShortestPaths(const NetworkSpec& spec);
@@ -27,11 +27,11 @@ class ShortestPaths {
  private:
   static constexpr std::uint32_t unreached = ~std::uint32_t{0};
 
-  [[nodiscard]] bool forwards(Node node) const { return !is_host_[node] || node == dst_; }
+  [[nodiscard]] bool forwards(Node node) const { return !ends_here_[node] || node == dst_; }
 
   std::vector<std::vector<Channel>> leaving_;
   std::vector<Node> head_;
-  std::vector<char> is_host_;
+  std::vector<char> ends_here_;  ///< per node: hosts that do not forward
   Node dst_ = 0;
   std::vector<std::uint32_t> distance_;
   std::vector<Node> queue_;

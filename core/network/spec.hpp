@@ -58,6 +58,10 @@ struct NetworkSpec {
   std::vector<std::string> ties;
   /// Graph: forwarding tables, as the switches of an InfiniBand network keep them; none: shortest paths.
   std::vector<HopSpec> next_hops;
+  /// Messages that each rank of a host can send, and receive, at once; one per node. Empty: one.
+  std::vector<std::uint32_t> ports;
+  /// Graph: 1 for a host that passes on what is for others, as the hosts of a grid do; one per node. Empty: none does.
+  std::vector<std::uint32_t> forwards;
   std::vector<ChannelSpec> channels;  ///< routed
   std::vector<RouteSpec> routes;      ///< routed
   bool operator==(const NetworkSpec&) const = default;

@@ -40,6 +40,11 @@ Bytes encode_network(const NetworkSpec& spec) {
     out.number(route.channels.size());
     for (const std::uint32_t channel : route.channels) out.number(channel);
   }
+  if (spec.ports.empty() && spec.forwards.empty()) return out.take();
+  for (const auto* list : {&spec.ports, &spec.forwards}) {
+    out.number(list->size());
+    for (const std::uint32_t number : *list) out.number(number);
+  }
   return out.take();
 }
 
@@ -82,6 +87,9 @@ NetworkSpec decode_network(ByteView bytes) {
     for (std::uint64_t k = in.count(); k > 0; --k) route.channels.push_back(in.number32());
     spec.routes.push_back(std::move(route));
   }
+  for (auto* list : {&spec.ports, &spec.forwards})
+    if (!in.empty())
+      for (std::uint64_t n = in.count(); n > 0; --n) list->push_back(in.number32());
   if (!in.empty()) throw PlanProblem("bytes after the end of the network");
   return spec;
 }

@@ -12,6 +12,9 @@
 namespace hocket {
 namespace {
 
+/// Phases for so many messages through so many ports.
+std::uint64_t in_turn(std::uint64_t messages, std::uint64_t ports) { return (messages + ports - 1) / ports; }
+
 /// All-to-all on a tree: a channel carries (ranks behind it) × (ranks before it) messages.
 std::vector<std::uint64_t> tree_loads(const Network& network, const Tree& tree) {
   std::vector<std::uint64_t> load(network.channels(), 0), below(network.nodes(), 0);
@@ -136,7 +139,8 @@ std::vector<std::uint64_t> all_to_all_loads(const Network& network) {
 Bounds all_to_all_bounds(const Network& network, const Demand& demand) {
   Bounds bounds;
   bounds.load = all_to_all_loads(network);
-  bounds.phases = demand.ranks > 0 ? demand.ranks - 1 : 0;  // one-port: one send per rank and phase
+  for (Rank rank = 0; rank < demand.ranks; ++rank)
+    bounds.phases = std::max(bounds.phases, in_turn(demand.ranks - 1, network.ports(rank)));
   for (Channel channel = 0; channel < network.channels(); ++channel) {
     const std::uint64_t load = bounds.load[channel], capacity = network.capacity(channel);
     bounds.phases = std::max(bounds.phases, (load + capacity - 1) / capacity);
@@ -157,7 +161,8 @@ Bounds irregular_bounds(const Network& network, const Demand& demand) {
   std::vector<double> bytes(network.channels(), 0), out(demand.ranks, 0), in(demand.ranks, 0);
   std::vector<Channel> route;
   demand.matrix.each([&](Rank src, Rank dst, std::uint64_t length) {
-    bounds.phases = std::max({bounds.phases, ++sends[src], ++receives[dst]});
+    bounds.phases = std::max(
+        {bounds.phases, in_turn(++sends[src], network.ports(src)), in_turn(++receives[dst], network.ports(dst))});
     route.clear();
     network.append_route(src, dst, route);
     for (const Channel channel : route) {
@@ -177,7 +182,8 @@ Bounds irregular_bounds(const Network& network, const Demand& demand) {
     }
   }
   for (Rank rank = 0; rank < demand.ranks; ++rank)
-    bounds.port_seconds = std::max(bounds.port_seconds, std::max(out[rank], in[rank]) / network.host_rate());
+    bounds.port_seconds =
+        std::max(bounds.port_seconds, std::max(out[rank], in[rank]) / (network.ports(rank) * network.host_rate()));
   return bounds;
 }
 

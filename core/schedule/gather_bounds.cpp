@@ -214,13 +214,20 @@ std::uint64_t most_ports(const Network& network) {
   return std::max<std::uint64_t>(1, *std::max_element(ports.begin(), ports.end()));
 }
 
-/// The most messages that a rank can send at once: one per link of its host and per rank beside it.
+/// The most messages that a rank can send at once: one per rank beside it and per link of its host, or as many on a
+/// link as go beside each other if they are as slow as the slowest channel.
 std::uint64_t sends_at_once(const Network& network) {
   if (network.ranks() < 2) return 1;
   const NetworkSpec& spec = network.spec();
   if (spec.links.empty()) return network.ranks() - 1;  // explicit routes do not say where a channel begins
+  double slowest = spec.links.front().rate;
+  for (const LinkSpec& link : spec.links) slowest = std::min(slowest, link.rate);
   std::vector<std::uint64_t> links(network.nodes(), 0);
-  for (const LinkSpec& link : spec.links) ++links[link.a], ++links[link.b];
+  for (const LinkSpec& link : spec.links) {
+    const auto beside = static_cast<std::uint64_t>(link.rate / slowest * (1 + 1e-9));
+    links[link.a] += beside;
+    links[link.b] += beside;
+  }
   std::uint64_t most = 0;
   for (const Node host : network.hosts()) most = std::max(most, links[host] + spec.ranks[host] - 1);
   return most;
@@ -229,7 +236,11 @@ std::uint64_t sends_at_once(const Network& network) {
 }  // namespace
 
 std::uint64_t fewest_phases(const Network& network, PortModel ports) {
-  const std::uint64_t growth = 1 + (ports == PortModel::all_port ? sends_at_once(network) : 1);
+  std::uint64_t growth = 1 + sends_at_once(network);
+  if (ports == PortModel::one_port) {
+    growth = 2;
+    for (const std::uint32_t number : network.spec().ports) growth = std::max<std::uint64_t>(growth, 1 + number);
+  }
   std::uint64_t phases = 0;
   for (std::uint64_t known = 1; known < network.ranks(); known *= growth) ++phases;
   return phases;

@@ -38,6 +38,31 @@ SharedChannels::SharedChannels(const Network& network, Claiming claiming, const 
   if (with_all <= almost * fill_while_it_helps(each_message, apart)) filled_ = all;
 }
 
+SharedChannels::SharedChannels(const Network& network)
+    : network_(network), claiming_(Claiming::alike), filled_(network.channels(), 1) {
+  tabulate();
+}
+
+bool SharedChannels::suffice(const Schedule& schedule) const {
+  std::vector<std::uint64_t> claimed(network_.channels(), 0);
+  std::vector<Channel> route, used;
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
+    for (const Hop hop : schedule.phase(phase)) {
+      route.clear();
+      network_.append_route(hop.src, hop.dst, route);
+      bool enough = true;
+      claim(route, [&](Channel channel, std::uint32_t part) {
+        enough = (claimed[channel] += part) <= whole_channel && enough;
+        used.push_back(channel);
+      });
+      if (!enough) return false;
+    }
+    for (const Channel channel : used) claimed[channel] = 0;
+    used.clear();
+  }
+  return true;
+}
+
 /// Tabulates claims by the two rates on which they depend: that of the channel, and that of the message.
 void SharedChannels::tabulate() {
   speeds_.reserve(network_.channels());

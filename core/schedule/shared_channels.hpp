@@ -28,6 +28,11 @@ class SharedChannels {
  public:
   /// The network must outlive it. Messages are gone through up to 27 times.
   SharedChannels(const Network& network, Claiming claiming, const EachMessage& each_message);
+  /// All channels are filled: messages claim no more than their shares.
+  explicit SharedChannels(const Network& network);
+
+  /// True if in no phase messages claim more of a channel than there is.
+  [[nodiscard]] bool suffice(const Schedule& schedule) const;
 
   /// Calls `take(channel, part of whole_channel)` along the route; returns the bytes a second that they leave a
   /// message.

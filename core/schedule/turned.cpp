@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/network/share.hpp"
+
 namespace hocket {
 namespace {
 
@@ -21,7 +23,8 @@ struct Phases {
   void end_phase() { begin.push_back(hops.size()); }
 };
 
-/// Sub-phases of transfers that may go together: a transfer goes into the first one in which its whole route is free.
+/// Sub-phases of transfers that may go together: a transfer goes into the first one in which its whole route is free,
+/// by the number of transfers on a channel or by their speed.
 class SubPhases {
  public:
   explicit SubPhases(const Network& network) : network_(network) {}
@@ -29,24 +32,35 @@ class SubPhases {
   std::size_t of(Hop hop) {
     route_.clear();
     network_.append_route(hop.src, hop.dst, route_);
+    const double speed = own_speed(network_, route_);
     std::size_t place = 0;
-    while (place < used_.size() && !fits(place)) ++place;
-    if (place == used_.size()) used_.emplace_back(network_.channels(), 0);
-    for (const Channel channel : route_) ++used_[place][channel];
+    while (place < used_.size() && !fits(place, speed)) ++place;
+    if (place == used_.size()) used_.emplace_back(network_.channels());
+    for (const Channel channel : route_) {
+      ++used_[place][channel].transfers;
+      used_[place][channel].speed += speed;
+    }
     return place;
   }
   void end_phase() {
-    for (auto& used : used_) std::ranges::fill(used, 0);
+    for (auto& used : used_) std::ranges::fill(used, Use{});
   }
 
  private:
-  [[nodiscard]] bool fits(std::size_t place) const {
-    return std::ranges::all_of(route_,
-                               [&](Channel channel) { return used_[place][channel] < network_.capacity(channel); });
+  struct Use {
+    std::uint32_t transfers = 0;
+    double speed = 0;  ///< bytes/s of all together
+  };
+
+  [[nodiscard]] bool fits(std::size_t place, double speed) const {
+    return std::ranges::all_of(route_, [&](Channel channel) {
+      const Use& use = used_[place][channel];
+      return use.transfers < network_.capacity(channel) || use.speed + speed <= network_.rate(channel) * (1 + 1e-10);
+    });
   }
 
   const Network& network_;
-  std::vector<std::vector<std::uint32_t>> used_;  ///< per place and channel
+  std::vector<std::vector<Use>> used_;  ///< per place and channel
   std::vector<Channel> route_;
 };
 

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/network/share.hpp"
 #include "core/progress/progress.hpp"
 #include "core/schedule/block_parts.hpp"
 #include "core/schedule/ranges.hpp"
@@ -26,12 +27,14 @@ std::string piece_name(const Piece& piece) {
 }
 
 /// Ports and channels, phase by phase. Counters carry the phase they were last used in, so that
-/// nothing is cleared between phases.
+/// nothing is cleared between phases. Blocks may go beside each other on a channel that is faster than each of them: as
+/// fast as the slowest channels of their routes, all together no faster than this one.
 class PhaseCheck {
  public:
-  PhaseCheck(const Network& network, PortModel ports, Certificate& certificate)
+  PhaseCheck(const Network& network, const Demand& demand, PortModel ports, Certificate& certificate)
       : network_(network),
         one_port_(ports == PortModel::one_port),
+        by_speed_(demand.by_blocks() && !network.equal_rates()),
         certificate_(certificate),
         sends_(network.ranks()),
         receives_(network.ranks()),
@@ -39,19 +42,20 @@ class PhaseCheck {
 
   void add(std::uint64_t phase, Hop hop) {
     if (one_port_) {
-      if (count(sends_[hop.src], phase, hop) == 2)
+      if (count(sends_[hop.src], phase, hop) == network_.ports(hop.src) + 1)
         certificate_.add(Violation::send_port, phase,
                          "rank " + std::to_string(hop.src) + " sends " + others(sends_[hop.src], hop));
-      if (count(receives_[hop.dst], phase, hop) == 2)
+      if (count(receives_[hop.dst], phase, hop) == network_.ports(hop.dst) + 1)
         certificate_.add(Violation::receive_port, phase,
                          "rank " + std::to_string(hop.dst) + " receives " + others(receives_[hop.dst], hop));
     }
     route_.clear();
     network_.append_route(hop.src, hop.dst, route_);
+    const double speed = by_speed_ ? own_speed(network_, route_) : 0;
     for (const Channel channel : route_) {
       const std::uint32_t use = count(uses_[channel], phase, hop);
       certificate_.worst_channel_use = std::max<std::uint64_t>(certificate_.worst_channel_use, use);
-      if (use == network_.capacity(channel) + 1)
+      if (!fits(channel, use, speed))
         certificate_.add(Violation::contention, phase,
                          "channel " + network_.channel_name(channel) + " (capacity " +
                              std::to_string(network_.capacity(channel)) + ") carries " + others(uses_[channel], hop));
@@ -63,10 +67,22 @@ class PhaseCheck {
     std::uint64_t phase = ~std::uint64_t{0};
     std::uint32_t count = 0;
     Hop first;
+    double speed = 0;   ///< bytes/s of all together
+    bool full = false;  ///< reported
   };
 
+  /// False for the first message of a phase that is too much for the channel.
+  bool fits(Channel channel, std::uint32_t use, double speed) {
+    constexpr double rounding = 1 + 1e-9;
+    Use& of = uses_[channel];
+    of.speed += speed;
+    if (of.full || use <= network_.capacity(channel)) return true;
+    of.full = !by_speed_ || of.speed > network_.rate(channel) * rounding;
+    return !of.full;
+  }
+
   static std::uint32_t count(Use& use, std::uint64_t phase, Hop hop) {
-    if (use.phase != phase) use = {phase, 0, hop};
+    if (use.phase != phase) use = {phase, 0, hop, 0, false};
     return ++use.count;
   }
 
@@ -75,7 +91,7 @@ class PhaseCheck {
   }
 
   const Network& network_;
-  bool one_port_;
+  bool one_port_, by_speed_;
   Certificate& certificate_;
   std::vector<Use> sends_, receives_, uses_;
   std::vector<Channel> route_;
@@ -311,7 +327,7 @@ Certificate verify(const Network& network, const Demand& demand, const Schedule&
     return certificate;
   }
   Steps steps("verifying the schedule", schedule.size());
-  PhaseCheck phase_check(network, ports, certificate);
+  PhaseCheck phase_check(network, demand, ports, certificate);
   const auto begin = schedule.phase_begin();
   const auto walk = [&](auto&& add, auto&& end_phase) {
     for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {

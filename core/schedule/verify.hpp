@@ -10,11 +10,12 @@
 
 namespace hocket {
 
-/// one_port: a rank sends at most one and receives at most one message in a phase.
+/// one_port: a rank sends at most one and receives at most one message in a phase, or as many as its host has ports.
 /// all_port: one per channel that leaves or enters its host.
 enum class PortModel : std::uint8_t { one_port, all_port };
 
-/// Checks every phase and every byte. Linear in transfers × route length for direct schedules.
+/// Checks every phase and every byte. In a phase a channel carries no more messages than its capacity, or blocks that
+/// alone on their routes are together no faster than it. Linear in transfers × route length for direct schedules.
 [[nodiscard]] Certificate verify(const Network& network, const Demand& demand, const Schedule& schedule,
                                  PortModel ports = PortModel::one_port);
 

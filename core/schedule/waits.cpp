@@ -40,6 +40,21 @@ class ChannelHistory {
   std::vector<std::uint32_t> slots_, next_;
 };
 
+/// True if in no phase a channel carries more messages than its capacity.
+bool places_suffice(const Network& network, const Schedule& schedule) {
+  std::vector<std::uint32_t> taken(network.channels(), 0);
+  std::vector<Channel> route;
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
+    route.clear();
+    for (const Hop hop : schedule.phase(phase)) network.append_route(hop.src, hop.dst, route);
+    bool enough = true;
+    for (const Channel channel : route) enough = ++taken[channel] <= network.capacity(channel) && enough;
+    if (!enough) return false;
+    for (const Channel channel : route) taken[channel] = 0;
+  }
+  return true;
+}
+
 /// Removes waits that follow from later ones. What has started or is over before a transfer starts
 /// is searched backwards along the waits already kept and each sender's own order, latest transfer
 /// first, for a bounded number of steps: a redundant wait may survive (it costs a token), a needed
@@ -114,11 +129,16 @@ Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32
   waits.begin.assign(schedule.size() + 1, 0);
   ChannelHistory history(network, waits.window);
   std::optional<ChannelSharing> of_schedule;
+  std::optional<SharedChannels> alone;
   std::optional<ChannelShares> shares;
   if (!network.equal_rates()) {
     if (sharing == nullptr) sharing = &of_schedule.emplace(network, each_transfer(network, schedule));
-    if (const std::optional<Claiming> claiming = faster_claiming(network, schedule, *sharing))
-      shares.emplace(network, schedule, sharing->by(*claiming), waits.window);
+    const std::optional<Claiming> claiming = faster_claiming(network, schedule, *sharing);
+    const SharedChannels* claims = claiming ? &sharing->by(*claiming) : nullptr;
+    // In some phases more messages go at once than there are places, or than may claim their usual parts.
+    if (claims != nullptr ? !claims->suffice(schedule) : !places_suffice(network, schedule))
+      if (alone.emplace(network).suffice(schedule)) claims = &*alone;
+    if (claims != nullptr) shares.emplace(network, schedule, *claims, waits.window);
   }
   OwnOrder own(schedule, waits.window);
   Reducer reducer(schedule.size(), waits, own);

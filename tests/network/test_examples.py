@@ -22,6 +22,9 @@ EXPECTED = {
     "ties.toml": ("grid", 0, 0),
     "two-spines.toml": ("graph", 8, 12),
     "forwarding.toml": ("graph", 8, 12),
+    "ports.toml": ("grid", 0, 0),
+    "ring.toml": ("graph", 8, 8),
+    "fast-hosts.toml": ("graph", 4, 10),
     "topology.conf": ("tree", 32, 35),
     "fat-tree.conf": ("tree", 64, 68),
     "topology.yaml": ("tree", 24, 27),
@@ -52,7 +55,7 @@ def test_example(name: str) -> None:
 def test_example_builds(name: str) -> None:
     pytest.importorskip("hocket._core")
     network = read_network(str(EXAMPLES / name))
-    ranks = {"torus.toml": 512, "ranks.toml": 41, "ties.toml": 64, "torus3d.yaml": 32}.get(
+    ranks = {"torus.toml": 512, "ranks.toml": 41, "ties.toml": 64, "ports.toml": 16, "torus3d.yaml": 32}.get(
         name, EXPECTED[name][1]
     )
     assert network.ranks == ranks

@@ -125,7 +125,7 @@ constinit const Algorithm rails{
     .ports = PortModel::all_port,
     .why_not = rails_why_not,
     .make = make_rails,
-    .rank = 6,
+    .rank = 7,
 };
 
 }  // namespace hocket::algorithms

@@ -303,7 +303,7 @@ constinit const Algorithm spreading{
     .ports = PortModel::all_port,
     .why_not = spreading_why_not,
     .make = make_spreading,
-    .rank = 5,
+    .rank = 6,
     .is_far = spreading_is_far,
 };
 

@@ -10,10 +10,12 @@ class RankSets {
  public:
   RankSets(std::uint64_t sets, std::uint64_t ranks) : words_((ranks + 63) / 64), bits_(sets * words_, 0) {}
   void add(std::uint64_t set, Rank rank) { bits_[set * words_ + rank / 64] |= std::uint64_t{1} << rank % 64; }
-  [[nodiscard]] std::uint64_t count(std::uint64_t set) const {
+  /// The ports of the ranks in the set.
+  [[nodiscard]] std::uint64_t count(std::uint64_t set, const Network& network) const {
     std::uint64_t sum = 0;
     for (std::uint64_t i = 0; i < words_; ++i)
-      sum += static_cast<std::uint64_t>(std::popcount(bits_[set * words_ + i]));
+      for (std::uint64_t left = bits_[set * words_ + i]; left != 0; left &= left - 1)
+        sum += network.ports(static_cast<Rank>(64 * i) + static_cast<Rank>(std::countr_zero(left)));
     return sum;
   }
 
@@ -42,8 +44,11 @@ Resources::Resources(const Network& network, std::span<const Hop> hops) : networ
   number_.assign(used.size(), never_full);
   for (std::uint64_t i = 0; i < used.size(); ++i) {
     const std::uint64_t channel = i - 2 * ranks;
-    const std::uint32_t capacity = i < 2 * ranks ? 1 : network.capacity(static_cast<Channel>(channel));
-    if (i >= 2 * ranks && (senders.count(channel) <= capacity || receivers.count(channel) <= capacity)) continue;
+    const std::uint32_t capacity =
+        i < 2 * ranks ? network.ports(static_cast<Rank>(i % ranks)) : network.capacity(static_cast<Channel>(channel));
+    if (i >= 2 * ranks &&
+        (senders.count(channel, network) <= capacity || receivers.count(channel, network) <= capacity))
+      continue;
     number_[i] = size();
     capacity_.push_back(capacity);
     load_.push_back(used[i]);

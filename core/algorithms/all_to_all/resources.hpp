@@ -9,8 +9,8 @@
 
 namespace hocket::algorithms {
 
-/// The ports and channels of a one-port network that can ever be full, numbered from 0. A channel as wide as the number
-/// of ranks that send over it, or that receive over it, never is: the ports see to that. Without the hosts' own links
+/// The ports and channels that can ever be full, numbered from 0. A channel as wide as the number of ports of the ranks
+/// that send over it, or that receive over it, never is: the ports see to that. Without the hosts' own links
 /// and wide inter-switch links, routes are two to three times shorter.
 class Resources {
  public:

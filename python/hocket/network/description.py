@@ -87,10 +87,14 @@ class NetworkDescription:
     def add_switch(self, name: str, where: Where | None = None) -> None:
         self._add(name, 0, where)
 
-    def add_host(self, name: str, ranks: int = 1, where: Where | None = None) -> None:
-        self._add(name, ranks, where)
+    def add_host(
+        self, name: str, ranks: int = 1, where: Where | None = None, ports: int = 1, forwards: bool = False
+    ) -> None:
+        self._add(name, ranks, where, ports, forwards)
 
-    def _add(self, name: str, ranks: int, where: Where | None) -> None:
+    def _add(
+        self, name: str, ranks: int, where: Where | None, ports: int = 1, forwards: bool = False
+    ) -> None:
         if len(self.nodes) >= 2 * MAX_NODES:
             raise NetworkError(
                 f"the network has more than {2 * MAX_NODES:,} hosts and switches",
@@ -103,7 +107,7 @@ class NetworkDescription:
                 where=where,
                 remedy=f"a name has at most {MAX_NAME}",
             )
-        self.nodes.append(Node(name, ranks, where))
+        self.nodes.append(Node(name, ranks, where, ports, forwards))
 
     @property
     def hosts(self) -> list[Node]:
@@ -173,6 +177,8 @@ class NetworkDescription:
                 extra["names"] = grid.names
             if grid.ranks != 1:
                 extra["ranks"] = grid.ranks
+            if grid.ports != 1:
+                extra["ports"] = grid.ports
             if grid.ties is not None:
                 ties = grid.ties
                 extra["ties"] = core.ties_by_rule(ties, grid.sides) if isinstance(ties, str) else ties
@@ -197,11 +203,16 @@ class NetworkDescription:
             return network
         a, b = self.link_ends()
         rates, latencies = [link.rate for link in self.links], [link.latency for link in self.links]
+        several = any(node.ports != 1 for node in self.nodes)
+        ports = [node.ports for node in self.nodes] if several else []
         if self.shape == "graph":
             hops = self.forwarding.hops if self.forwarding is not None else []
-            network = core.build_graph(names, ranks, a, b, rates, latencies, hops)
+            forwards = [int(node.forwards and node.is_host) for node in self.nodes]
+            network = core.build_graph(
+                names, ranks, a, b, rates, latencies, hops, ports, forwards if any(forwards) else []
+            )
         else:
-            network = core.build_network(names, ranks, a, b, rates, latencies)
+            network = core.build_network(names, ranks, a, b, rates, latencies, ports)
         return network
 
     def _place(self, node: int, link: int) -> Where | None:

@@ -34,8 +34,28 @@ def explained(
             f"{message}: {hosts} wired to nothing",
             f'in Hocket\'s TOML, add switch = "…" to each, or hosts = "{_listed(alone)}" to a [[switch]]',
         )
+    if shape == "graph" and node >= 0 and "is not connected to" in message and joined(nodes, links):
+        return (
+            f"{message}: only hosts that do not forward lie between them",
+            "say which hosts pass on what is for others: forward = true",
+        )
     what = "this link" if link >= 0 else "this host or switch" if node >= 0 else "the network"
     return message, f"correct {what}"
+
+
+def joined(nodes: Sequence[Node], links: Sequence[Link]) -> bool:
+    """True if links join all nodes, whether hosts forward or not."""
+    beside: dict[str, list[str]] = {node.name: [] for node in nodes}
+    for link in links:
+        beside[link.a].append(link.b)
+        beside[link.b].append(link.a)
+    seen = {nodes[0].name}
+    waiting = list(seen)
+    while waiting:
+        new = set(beside[waiting.pop()]) - seen
+        seen |= new
+        waiting += new
+    return len(seen) == len(nodes)
 
 
 def _differing(nodes: Sequence[Node], links: Sequence[Link]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hocket.errors import HocketError, MissingToolError, NetworkError, UsageError, Where
 from hocket.network.description import NetworkDescription
-from hocket.network.parts import MAX_RANKS, Defaults, Link
+from hocket.network.parts import MAX_PORTS, MAX_RANKS, Defaults, Link
 from hocket.system.text import shown
 from hocket.units import parse_rate, parse_time
 
@@ -23,7 +23,9 @@ def description_of(graph: Any, defaults: Defaults) -> NetworkDescription:
     """Read a ``networkx.Graph`` or ``MultiGraph``. Hosts are numbered in the order of its nodes.
 
     ``ranks`` of a node: 1 or more make it a host, 0 or nothing a switch. If no node has ``ranks``, those with
-    at most one link are hosts. ``rate`` and ``latency`` of an edge: bytes/s and seconds, or text with a unit.
+    at most one link are hosts; if all have several, all are hosts, and pass on what is for others. ``forward`` and
+    ``ports`` of a node: :class:`hocket.network.parts.Node`. ``rate`` and ``latency`` of an edge: bytes/s and seconds,
+    or text with a unit.
     """
     if not all(callable(getattr(graph, name, None)) for name in ("is_directed", "nodes", "edges", "degree")):
         raise NetworkError(
@@ -38,10 +40,19 @@ def description_of(graph: Any, defaults: Defaults) -> NetworkDescription:
     description = NetworkDescription(source=_NAME)
     nodes = list(graph.nodes(data=True))
     told = any("ranks" in attributes for _, attributes in nodes)
+    direct = not told and all(graph.degree(node) > 1 for node, _ in nodes)
     for node, attributes in nodes:
-        by_degree = defaults.ranks if graph.degree(node) <= 1 else 0
-        ranks = _ranks(node, attributes.get("ranks", 0)) if told else by_degree
-        description.add_host(str(node), ranks, Where(f"{_NAME}, node {_short(node)}"))
+        by_degree = defaults.ranks if direct or graph.degree(node) <= 1 else 0
+        ranks = _number(node, "ranks", attributes.get("ranks", 0), 0, MAX_RANKS) if told else by_degree
+        ports = _number(node, "ports", attributes.get("ports", defaults.ports), 1, MAX_PORTS)
+        forwards = attributes.get("forward", direct or defaults.forwards)
+        if not isinstance(forwards, bool):
+            raise NetworkError(
+                f"forward = {shown(repr(forwards))[1:-1]}",
+                where=Where(f"{_NAME}, node {_short(node)}"),
+                remedy="give True or False",
+            )
+        description.add_host(str(node), ranks, Where(f"{_NAME}, node {_short(node)}"), ports, forwards)
     for a, b, attributes in graph.edges(data=True):
         where = Where(f"{_NAME}, edge {_short(a)} - {_short(b)}")
         rate = quantity(attributes.get("rate", defaults.rate), parse_rate, "rate", where)
@@ -51,7 +62,8 @@ def description_of(graph: Any, defaults: Defaults) -> NetworkDescription:
         raise NetworkError(
             "no node is a host", where=Where(_NAME), remedy="give hosts the attribute ranks, as in ranks=1"
         )
-    description.shape = "tree" if len(description.links) == len(nodes) - 1 else "graph"
+    forwarding = any(node.is_host and node.forwards for node in description.nodes)
+    description.shape = "tree" if len(description.links) == len(nodes) - 1 and not forwarding else "graph"
     return description
 
 
@@ -72,6 +84,10 @@ def graph_of(network: Network) -> Any:
     parallel = len({frozenset(link) for link in network.links}) < len(network.links)
     graph = networkx.MultiGraph() if parallel else networkx.Graph()
     graph.add_nodes_from((name, {"ranks": n}) for name, n in zip(names, network.ranks_per_node, strict=True))
+    for key, values in (("ports", network.ports), ("forward", map(bool, network.forwards))):
+        for name, ranks, value in zip(names, network.ranks_per_node, values, strict=False):
+            if ranks:
+                graph.nodes[name][key] = value
     for index, (a, b) in enumerate(network.links):
         graph.add_edge(names[a], names[b], rate=network.rate(2 * index), latency=network.latency(2 * index))
     return graph
@@ -89,18 +105,18 @@ def quantity(value: Any, parse: Callable[[str], float], what: str, where: Where 
         ) from None
 
 
-def _ranks(node: Any, value: Any) -> int:
+def _number(node: Any, name: str, value: Any, least: int, most: int) -> int:
     try:
-        ranks = operator.index(value)
+        number = operator.index(value)
     except TypeError:
-        ranks = -1
-    if isinstance(value, bool) or not 0 <= ranks <= MAX_RANKS:
+        number = -1
+    if isinstance(value, bool) or not least <= number <= most:
         raise NetworkError(
-            f"ranks = {shown(repr(value))[1:-1]}",
+            f"{name} = {shown(repr(value))[1:-1]}",
             where=Where(f"{_NAME}, node {_short(node)}"),
-            remedy=f"give a whole number from 0 (a switch) to {MAX_RANKS}",
+            remedy=f"give a whole number from {least}{' (a switch)' if least == 0 else ''} to {most}",
         )
-    return ranks
+    return number
 
 
 def _short(node: Any) -> str:

@@ -23,6 +23,7 @@ MAX_LATENCY = 10.0
 MAX_NODES = 1_000_000  # hosts, and as many switches
 MAX_NAME = 255  # characters, as in DNS
 MAX_RANKS = 65_536  # per host
+MAX_PORTS = 1_024
 Shape = Literal["tree", "graph", "grid", "routed"]
 GridKind = Literal["torus", "mesh", "hypercube"]
 
@@ -36,6 +37,8 @@ class Defaults:
     together: one number per level from the leaves up, the last for all further levels. ``"auto"`` leaves
     uplinks to the file, to what was measured, and last to an assumption. Both are more than the file's word.
 
+    ``ports`` and ``forwards`` are those of hosts (:class:`Node`).
+
     ``forwarding`` is the path of a file with the forwarding tables that switches route by. ``latency_given``: the
     user states the latency, so that no reader assumes a more fitting one.
     """
@@ -47,15 +50,23 @@ class Defaults:
     oversubscription: tuple[float, ...] | Literal["auto"] = "auto"
     forwarding: str | None = None
     latency_given: bool = False
+    ports: int = 1
+    forwards: bool = False
 
 
 @dataclass(slots=True)
 class Node:
-    """A host (with ``ranks`` >= 1 MPI ranks) or a switch (``ranks`` == 0)."""
+    """A host (with ``ranks`` >= 1 MPI ranks) or a switch (``ranks`` == 0).
+
+    ``ports``: messages that each of its ranks sends, and receives, at once. ``forwards``: it passes on what is for
+    others, as a switch does.
+    """
 
     name: str
     ranks: int = 0
     where: Where | None = None
+    ports: int = 1
+    forwards: bool = False
 
     @property
     def is_host(self) -> bool:
@@ -94,6 +105,7 @@ class Grid:
     names: list[str] | None = None
     ranks: int = 1
     ties: str | list[str] | None = None
+    ports: int = 1
 
 
 @dataclass(frozen=True, slots=True)

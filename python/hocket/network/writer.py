@@ -48,6 +48,8 @@ def _grid(network: Network, path: str, head: str) -> dict[str, str]:
     if network.channels:
         lines += [f"rate = {_rate(rate)}", f"latency = {_time(latency)}"]
     lines.append(f"ranks = {network.ranks_per_node[0]}")
+    if network.ports:
+        lines.append(f"ports = {network.ports[0]}")
     if kind == "torus":
         lines.append(f"ties = {_ties(network)}")
     files = {}
@@ -92,10 +94,14 @@ def _graph(network: Network, path: str, head: str) -> dict[str, str]:
         text.write(f"routes = {_text(PurePath(beside).name)}\n")
         files[beside] = _tables(network)
     text.write(f"\n[defaults]\nrate = {_rate(rate)}\nlatency = {_time(latency)}\nranks = {ranks}\n")
-    for name, count in zip(names, network.ranks_per_node, strict=True):
+    for node, (name, count) in enumerate(zip(names, network.ranks_per_node, strict=True)):
         text.write(f"\n[[{'host' if count else 'switch'}]]\nname = {_text(name)}\n")
         if count and count != ranks:
             text.write(f"ranks = {count}\n")
+        if count and network.ports and network.ports[node] != 1:
+            text.write(f"ports = {network.ports[node]}\n")
+        if count and network.forwards and network.forwards[node]:
+            text.write("forward = true\n")
     for index, (a, b) in enumerate(links):
         text.write(f"\n[[link]]\na = {_text(names[a])}\nb = {_text(names[b])}\n")
         if network.rate(2 * index) != rate:

@@ -93,8 +93,9 @@ def compare_networks(
 
 
 def _hosts(network: _core.Network) -> list[str]:
-    names, ranks = network.names, network.ranks_per_node
-    return [f"{names[host]} with {_counted(ranks[host], 'rank')}" for host in network.hosts]
+    names, ranks, ports = network.names, network.ranks_per_node, network.ports
+    several = [f", {_counted(count, 'port')}" if count != 1 else "" for count in ports] or [""] * len(names)
+    return [f"{names[host]} with {_counted(ranks[host], 'rank')}{several[host]}" for host in network.hosts]
 
 
 def _channels(network: _core.Network) -> list[str]:

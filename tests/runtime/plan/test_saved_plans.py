@@ -13,6 +13,7 @@ from hocket.cli import cli
 from hocket.network import read_network
 from scheduled_calls import EVERYTHING
 
+EXAMPLES = Path(__file__).parents[3] / "examples" / "networks"
 Check = Callable[..., str]
 Sends = list[tuple[int, int, tuple[tuple[int, ...], ...]]]  # phase, receiver, pieces
 
@@ -30,6 +31,10 @@ CASES = (
     ("broadcast", "star:3", "1KiB", ("--root", "1"), "broadcast_check 20011"),
     ("scatter", "mesh:3", "1", ("--root", "1", "--window", "2"), "root_check 20011"),
     ("all-to-all", "torus:3", "5", ("--algorithm", "packing", "--window", "2"), "alltoall_check 1"),
+    ("all-to-all", f"{EXAMPLES}/ports.toml", "1KiB", (), "alltoall_check 1"),
+    ("all-to-all", f"{EXAMPLES}/ring.toml", "5", (), "alltoall_check 1"),
+    ("all-gather", f"{EXAMPLES}/fast-hosts.toml", "64KiB", (), "allgather_check 20011"),
+    ("reduce-scatter", f"{EXAMPLES}/fast-hosts.toml", "64KiB", (), "reduce_check"),
 )
 
 
@@ -52,7 +57,9 @@ def traced(trace: Path) -> list[tuple[str, Sends]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "network", "size", "more", "program"), CASES, ids=[case[0] for case in CASES]
+    ("name", "network", "size", "more", "program"),
+    CASES,
+    ids=[f"{case[0]} {Path(case[1]).name}" for case in CASES],
 )
 def test_ranks_follow_a_saved_plan(
     check: Check, tmp_path: Path, name: str, network: str, size: str, more: tuple[str, ...], program: str

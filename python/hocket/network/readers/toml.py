@@ -12,7 +12,7 @@ from hocket.errors import NetworkError, Where
 from hocket.network.description import NetworkDescription, suggestion
 from hocket.network.grids import MAX_DIMENSIONS, check_sides, check_ties, read_coordinates
 from hocket.network.hostlist import expand
-from hocket.network.parts import MAX_RANKS, Defaults, Grid, GridKind, Link
+from hocket.network.parts import MAX_PORTS, MAX_RANKS, Defaults, Grid, GridKind, Link
 from hocket.network.readers.tables import read_tables
 from hocket.network.source import Source, load_beside, shown
 from hocket.units import parse_rate, parse_time
@@ -21,14 +21,16 @@ _GRIDS: Final[dict[str, GridKind]] = {"torus": "torus", "mesh": "mesh", "hypercu
 _ARRAYS: Final = ("switch", "host", "link")
 _TOP: Final = ("name", "shape", "routes", "defaults", *_ARRAYS, *_GRIDS)
 _KEYS: Final[dict[str, tuple[str, ...]]] = {
-    "defaults": ("rate", "latency", "ranks"),
-    "switch": ("name", "hosts", "uplink", "rate", "latency", "host_rate", "host_latency", "ranks"),
-    "host": ("name", "switch", "rate", "latency", "ranks"),
+    "defaults": ("rate", "latency", "ranks", "ports", "forward"),
+    "switch": (
+        "name", "hosts", "uplink", "rate", "latency", "host_rate", "host_latency", "ranks", "ports", "forward"
+    ),
+    "host": ("name", "switch", "rate", "latency", "ranks", "ports", "forward"),
     "link": ("a", "b", "rate", "latency"),
-    "torus": ("sides", "ties", "coordinates", "rate", "latency", "ranks"),
-    "mesh": ("sides", "coordinates", "rate", "latency", "ranks"),
-    "hypercube": ("dimensions", "rate", "latency", "ranks"),
-}
+    "torus": ("sides", "ties", "coordinates", "rate", "latency", "ranks", "ports"),
+    "mesh": ("sides", "coordinates", "rate", "latency", "ranks", "ports"),
+    "hypercube": ("dimensions", "rate", "latency", "ranks", "ports"),
+}  # fmt: skip
 _HEADER: Final = re.compile(r"[ \t]*\[\[?[ \t]*([A-Za-z]+)[ \t]*\]")
 _KEY: Final = re.compile(r"[ \t]*([A-Za-z_]+)[ \t]*=")
 _OURS: Final = re.compile(rf"(?m)^[ \t]*\[\[?[ \t]*(?:{'|'.join(_KEYS)})[ \t]*\]")
@@ -108,6 +110,15 @@ class _Table:
     def ranks(self, default: int) -> int:
         return self.integer("ranks", default, MAX_RANKS)
 
+    def ports(self, default: int) -> int:
+        return self.integer("ports", default, MAX_PORTS)
+
+    def forwards(self, default: bool) -> bool:
+        value = self.values.get("forward", default)
+        if isinstance(value, bool):
+            return value
+        raise self.error("forward must be true or false", "forward", "write forward = true")
+
 
 class _Document:
     def __init__(self, source: Source, defaults: Defaults) -> None:
@@ -163,6 +174,8 @@ class _Document:
                 rate=table.rate(self.defaults.rate),
                 latency=table.latency(self.defaults.latency),
                 ranks=table.ranks(self.defaults.ranks),
+                ports=table.ports(self.defaults.ports),
+                forwards=table.forwards(self.defaults.forwards),
             )
         tables = [table for kind in _ARRAYS for table in self._tables(kind)]
         grids = [table for kind in _GRIDS for table in self._tables(kind)]
@@ -188,6 +201,14 @@ class _Document:
             readers[table.kind](table, result)
         if not result.hosts:
             raise self.source.error("the network has no hosts", remedy='add hosts = "n[0-7]" to a [[switch]]')
+        if shape != "graph":
+            for table in (*self._tables("defaults"), *tables):
+                if table.values.get("forward"):
+                    raise table.error(
+                        "hosts forward only in a graph; in a tree each has one link",
+                        "forward",
+                        'write shape = "graph" or remove forward',
+                    )
         if "routes" in self.values:
             routes = load_beside(self.source, self.values["routes"], self._line_of("routes"), "routes")
             result.forwarding = read_tables(routes, result)
@@ -206,7 +227,8 @@ class _Document:
                 f"{key} is that of the uplink, and there is none", key, f"use host_{key} or uplink"
             )
         hosts = table.values.get("hosts")
-        ranks = table.ranks(defaults.ranks)
+        ranks, ports = table.ranks(defaults.ranks), table.ports(defaults.ports)
+        forwards = table.forwards(defaults.forwards)
         rate = table.rate(defaults.rate, "host_rate")
         latency = table.latency(defaults.latency, "host_latency")
         if hosts is None or hosts == "":
@@ -217,12 +239,14 @@ class _Document:
             if not isinstance(item, str):
                 raise table.error("hosts must be a host list in quotes", "hosts", 'write hosts = "n[0-7]"')
             for host in expand(item, self.source, where.line):
-                result.add_host(host, ranks, where)
+                result.add_host(host, ranks, where, ports, forwards)
                 result.links.append(Link(name, host, rate, latency, where))
 
     def _host(self, table: _Table, result: NetworkDescription) -> None:
         name, switch = table.name("name"), table.text("switch")
-        result.add_host(name, table.ranks(self.defaults.ranks), table.at("name"))
+        defaults = self.defaults
+        ports, forwards = table.ports(defaults.ports), table.forwards(defaults.forwards)
+        result.add_host(name, table.ranks(defaults.ranks), table.at("name"), ports, forwards)
         rate, latency = table.rate(self.defaults.rate), table.latency(self.defaults.latency)
         if switch is not None:
             result.links.append(Link(switch, name, rate, latency, table.at("switch")))
@@ -257,6 +281,7 @@ class _Document:
             check_ties(self.source, sides, table.values["ties"], table.at("ties").line)
             if "ties" in table.values
             else None,
+            table.ports(defaults.ports),
         )
         return NetworkDescription(source=self.source.name, shape="grid", grid=grid)
 

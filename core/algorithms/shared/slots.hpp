@@ -1,0 +1,41 @@
+#pragma once
+/// Sending parts of messages down trees of hosts, slot by slot.
+#include <cstdint>
+#include <vector>
+
+#include "core/algorithms/algorithm.hpp"
+#include "core/algorithms/shared/host_routes.hpp"
+#include "core/demand/demand.hpp"
+#include "core/schedule/schedule.hpp"
+
+namespace hocket::algorithms {
+
+/// A tree along which bytes [begin, end) of a rank's message go: a contribution to all hosts, or a message to one rank.
+struct HostTree {
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  Rank origin = 0, target = everyone;
+  std::uint32_t root = 0;  ///< the host of the origin, as HostRoutes numbers them
+  std::uint64_t begin = 0, end = 0;
+  std::vector<std::uint32_t> parent = {};  ///< per host; the root's is itself; none: not in the tree
+
+  [[nodiscard]] double bytes() const { return static_cast<double>(end - begin); }
+};
+
+struct Forest {
+  std::vector<HostTree> trees;
+  std::vector<double> load;  ///< per channel: seconds that it is busy if every tree carries its bytes
+  double seconds = 0;        ///< the most of these
+};
+
+/// Adds up loads.
+[[nodiscard]] Forest loaded(const Network& network, const HostRoutes& routes, std::vector<HostTree> trees);
+
+/// A slot is a phase: between two ranks goes at most one message, as long as its route carries in the time of a slot,
+/// and on no channel do messages need more than there is. Parts are cut into grains, and a message takes those that its
+/// sender has and that its receiver gets from it, of the trees first that have farthest to go. The more slots, the less
+/// counts the time in which the trees fill, and the more messages there are. Ranks of one host copy what comes.
+[[nodiscard]] Schedule send_in_slots(const Network& network, const Demand& demand, const HostRoutes& routes,
+                                     const Forest& forest, const AlgorithmOptions& costs);
+
+}  // namespace hocket::algorithms

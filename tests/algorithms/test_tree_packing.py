@@ -1,0 +1,179 @@
+"""tree-packing: all-gathers, reductions and broadcasts on hosts as fast as all links of their switch."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from random import Random
+
+import pytest
+
+from hocket import _core
+from strategies import LATENCY, RATE, NetworkPlan, chain, star
+
+BYTES = 1 << 20
+
+
+def fast_hosts(switches: int, edges: list[tuple[int, int]], hosts: int = 1, rate: float = 1.0) -> NetworkPlan:
+    """Switches with so many hosts each; a switch's hosts together are ``rate`` times as fast as its other links."""
+    plan = NetworkPlan()
+    links = [0] * switches
+    for _ in range(switches):
+        plan.node(0)
+    for a, b in edges:
+        plan.link(a, b)
+        links[a] += 1
+        links[b] += 1
+    for switch in range(switches):
+        for _ in range(hosts):
+            plan.node(1, switch, RATE * links[switch] * rate / hosts)
+    return plan
+
+
+def torus(a: int, b: int) -> NetworkPlan:
+    edges = [(x * b + y, (x + 1) % a * b + y) for x in range(a) for y in range(b)]
+    return fast_hosts(a * b, edges + [(x * b + y, x * b + (y + 1) % b) for x in range(a) for y in range(b)])
+
+
+def hyperx(a: int, b: int) -> NetworkPlan:
+    rows = [(x * b + y, x * b + z) for x in range(a) for y in range(b) for z in range(y)]
+    return fast_hosts(
+        a * b, rows + [(x * b + y, z * b + y) for x in range(a) for z in range(x) for y in range(b)]
+    )
+
+
+def random_fabric(seed: int) -> NetworkPlan:
+    """Switches in a ring with some chords, hosts of random speeds and numbers of ranks, some with two links."""
+    rng = Random(seed)
+    switches = rng.randint(3, 9)
+    plan = NetworkPlan()
+    for _ in range(switches):
+        plan.node(0)
+    for a in range(switches):
+        plan.link(a, (a + 1) % switches, RATE * rng.choice([1, 1, 2, 3.5]))
+    for _ in range(rng.randint(0, switches)):
+        a, b = rng.sample(range(switches), 2)
+        plan.link(a, b, RATE * rng.choice([1, 2]))
+    for switch in range(switches):
+        for _ in range(rng.randint(0 if switch else 1, 2)):
+            host = plan.node(rng.choice([1, 1, 1, 2, 3]), switch, RATE * rng.choice([1, 2, 4, 6.5]))
+            if rng.random() < 0.3:
+                plan.link(host, rng.randrange(switches), RATE)
+    plan.node(1, 0)
+    return plan
+
+
+def carry_out(network: _core.Network, demand: _core.Demand, schedule: _core.Schedule) -> None:
+    """Carries the rows of an all-gather out, byte range by byte range, with nothing but routes and rates."""
+    sizes = demand.contributions or [demand.bytes] * network.ranks
+    held = [{origin: {(0, size)} if origin == rank else set() for origin, size in enumerate(sizes)}
+            for rank in range(network.ranks)]  # fmt: skip
+    phases: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+    for phase, *row in schedule.rows():
+        phases[phase].append(tuple(row))
+    for phase in sorted(phases):
+        messages = {(src, dst) for src, dst, *_ in phases[phase]}
+        speed: dict[int, float] = defaultdict(float)
+        for src, dst in messages:
+            route = network.route(src, dst)
+            for channel in route:
+                speed[channel] += min(network.rate(other) for other in route)
+        for channel, rate in speed.items():
+            assert rate <= network.rate(channel) * (1 + 1e-6), (phase, network.channel_name(channel))
+        news = []
+        for src, dst, origin, _, offset, length in phases[phase]:
+            covered = offset
+            for begin, end in sorted(held[src][origin]):
+                if begin <= covered < end:
+                    covered = end
+            assert covered >= offset + length, (phase, src, origin, offset)
+            news.append((dst, origin, (offset, offset + length)))
+        for dst, origin, part in news:
+            assert all(part[1] <= begin or end <= part[0] for begin, end in held[dst][origin]), "twice"
+            held[dst][origin].add(part)
+    for rank in range(network.ranks):
+        assert [
+            sum(end - begin for begin, end in held[rank][origin]) for origin in range(network.ranks)
+        ] == sizes
+
+
+def proven(network: _core.Network, demand: _core.Demand, algorithm: str = "tree-packing") -> float:
+    """Plans and proves; the predicted time over the bound."""
+    planned = _core.plan_exchange(network, demand, None, algorithm)
+    certificate = _core.verify(network, demand, planned.schedule, planned.algorithm.ports)
+    _core.verify_waits(network, planned.schedule, planned.waits, certificate)
+    assert certificate.ok, certificate.findings
+    seconds: float = planned.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS).seconds
+    return seconds / planned.bound_seconds
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_any_fabric_and_any_contributions(seed: int) -> None:
+    network = random_fabric(seed).build("graph")
+    rng = Random(seed)
+    unequal = [rng.choice([0, 1, 5000, BYTES, 3 * BYTES + 7]) for _ in range(network.ranks)]
+    unequal[0] = BYTES
+    one = [0] * network.ranks
+    one[rng.randrange(network.ranks)] = BYTES
+    algorithm = _core.find_algorithm("tree-packing", "all-gather")
+    for contributions in ([], unequal, one):
+        demand = _core.Demand(network.ranks, BYTES, "all-gather", contributions)
+        carry_out(network, demand, algorithm.make(network, demand))
+        proven(network, demand)
+    for pattern in ("reduce-scatter", "all-reduce"):
+        proven(network, _core.Demand(network.ranks, BYTES, pattern))
+
+
+@pytest.mark.parametrize(
+    ("plan", "most"),
+    [(torus(4, 4), 1.10), (torus(3, 5), 1.10), (hyperx(4, 4), 1.10), (hyperx(3, 3), 1.10)],
+    ids=["torus 4x4", "torus 3x5", "HyperX 4x4", "HyperX 3x3"],
+)
+def test_fast_hosts_come_near_the_narrowest_cut(plan: NetworkPlan, most: float) -> None:
+    """Rings, and one message a host at a time, take up to six times as long."""
+    network = plan.build("graph")
+    for pattern in ("all-gather", "reduce-scatter"):
+        demand = _core.Demand(network.ranks, BYTES, pattern)
+        planned = _core.plan_exchange(network, demand)
+        assert planned.algorithm.name == "tree-packing"
+        seconds = planned.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS).seconds
+        assert seconds <= most * planned.bound_seconds
+
+
+def test_many_hosts_of_one_rank_each_way() -> None:
+    """The bound of a fast host is its link, that of a slow one too: what comes into each is the same."""
+    plan = chain([2, 2, 2])
+    plan.link(0, 2)
+    plan.rates[-2] = 5 * RATE
+    assert proven(plan.build("graph"), _core.Demand(6, BYTES, "all-gather")) <= 1.10
+
+
+def test_a_channel_that_carries_more_than_it_can_is_refused() -> None:
+    plan = star(4)
+    plan.rates[0] = 2 * RATE  # of host 0: two messages to the others at once, not three
+    network = plan.build()
+    demand = _core.Demand(4, 100, "all-gather", [100, 0, 0, 0])
+    for phases, ok in (((0, 0, 1), True), ((0, 0, 0), False)):
+        rows = [(phase, 0, dst, 0, _core.EVERYONE, 0, 100) for dst, phase in enumerate(phases, 1)]
+        schedule = _core.Schedule.from_rows(4, 100, rows)
+        certificate = _core.verify(network, demand, schedule, _core.PortModel.all_port)
+        assert certificate.ok is ok
+        assert ok or set(certificate.counts) == {"channel overfull"}
+
+
+def test_what_is_in_flight_is_refused_where_it_arrives_twice() -> None:
+    network = torus(3, 3).build("graph")
+    demand = _core.Demand(9, BYTES, "all-gather")
+    rows = _core.find_algorithm("tree-packing", "all-gather").make(network, demand).rows()
+    for spoilt in (rows[:-1], [*rows, (rows[-1][0] + 1, *rows[-1][1:])]):
+        certificate = _core.verify(
+            network, demand, _core.Schedule.from_rows(9, BYTES, spoilt), _core.PortModel.all_port
+        )
+        assert not certificate.ok
+
+
+def test_small_contributions_are_not_cut() -> None:
+    network = torus(4, 4).build("graph")
+    demand = _core.Demand(16, 64, "all-gather")
+    schedule = _core.find_algorithm("tree-packing", "all-gather").make(network, demand)
+    assert {row[6] for row in schedule.rows()} == {64}
+    assert network.latency(0) == LATENCY
