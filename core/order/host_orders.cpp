@@ -151,7 +151,7 @@ void add_of_graph(const Network& network, std::span<const Node> given, std::vect
   } else if (network.dragonfly() != nullptr) {
     orders.push_back({"by groups of the dragonfly", algorithms::host_ring(network)});
   }
-  if (network.shape() == Shape::graph) {
+  if (!fabric && network.shape() == Shape::graph) {
     const Spanning tree = fastest_links(network);
     orders.push_back({"depth-first along the fastest links", depth_first(network, tree, given, Branches::as_given)});
   }

@@ -9,7 +9,9 @@
 namespace hocket::order {
 namespace {
 
-constexpr std::size_t most_steps = 24;
+constexpr std::size_t most_steps = 48;  ///< doubling up to 2^22 ranks, there and back, has 44
+constexpr std::size_t least_kept = 4, most_kept = 24;
+constexpr std::size_t messages_kept = 400'000;  ///< of an algorithm with more steps than most_steps
 
 }  // namespace
 
@@ -27,7 +29,8 @@ Call native_call(const LibraryCall& algorithm, Rank ranks, double block, double 
   const std::vector<NativeStep> all = algorithm.steps == nullptr ? std::vector<NativeStep>{} : algorithm.steps(ranks);
   if (all.empty() && ranks > 1) throw InputError(name + " does not serve " + std::to_string(ranks) + " ranks");
   Call call{{}, weight};
-  const std::size_t kept = std::min(all.size(), most_steps);
+  const std::size_t some = std::clamp(messages_kept / std::max<std::size_t>(ranks, 1), least_kept, most_kept);
+  const std::size_t kept = all.size() <= most_steps ? all.size() : some;
   for (std::size_t i = 0; i < kept; ++i) {
     NativeStep form = all[(2 * i + 1) * all.size() / (2 * kept)];
     form.times *= static_cast<double>(all.size()) / static_cast<double>(kept);

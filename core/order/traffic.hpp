@@ -37,7 +37,7 @@ struct Call {
                                                             std::optional<std::uint64_t> block);
 
 /// Steps of one of them on blocks of so many bytes: contributions of ranks, messages, or parts of a vector that is
-/// added up. Of more than 24 steps evenly spaced ones stand for all. Throws InputError if it does not serve so many
+/// added up. Of more than 48 steps some stand for all, evenly spaced. Throws InputError if it does not serve so many
 /// ranks.
 [[nodiscard]] Call native_call(const LibraryCall& algorithm, Rank ranks, double block, double weight);
 

@@ -46,7 +46,8 @@ def better_order(
     if len(counts) < 3 or len(nodes) > _MOST_RANKS:
         return None
     part = network.restricted_to([counts.get(node, 0) for node in range(network.nodes)])
-    job = JobHosts(part, list(counts), [network.names[node] for node in counts])
+    names = network.names
+    job = JobHosts(part, list(counts), [names[node] for node in counts])
     wanted = parse_wanted(",".join(collectives), part.ranks, _core.REFERENCE_BYTES)
     order = order_job(job, wanted, whole_hosts=True)
     now = _places(part, nodes)
