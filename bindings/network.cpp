@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
+#include "core/network/alternatives.hpp"
 #include "core/network/match_host.hpp"
 
 namespace nb = nanobind;
@@ -181,4 +182,18 @@ void bind_network(nb::module_& m) {
   m.def("ties_by_rule", &hocket::ties_by_rule, "rule"_a, "sides"_a, "The ties of a torus: \"up\" or \"parity\".");
   m.def("build_routed", &build_routed, "names"_a, "ranks"_a, "channel_names"_a, "channel_rates"_a,
         "channel_latencies"_a, "routes"_a, "Hosts, channels and explicit routes.");
+  m.def(
+      "equal_ways",
+      [](const Network& n, hocket::Node src, hocket::Node dst, std::size_t most) {
+        if (src >= n.nodes() || dst >= n.nodes()) throw hocket::InputError("no such host");
+        return hocket::equal_ways(n.spec(), src, dst, most);
+      },
+      "network"_a, "src"_a, "dst"_a, "most"_a, "The shortest ways between two hosts of a graph, as channels.");
+  m.def(
+      "least_load",
+      [](const Reals& rates, const std::vector<std::vector<hocket::Way>>& items) {
+        return hocket::least_load(rates, items);
+      },
+      "rates"_a, "items"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "For each item the option (channels) such that the fullest channel carries little; its number.");
 }

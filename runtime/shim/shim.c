@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "runtime/paths/paths.h"
 #include "runtime/shim/calls.h"
 #include "runtime/shim/mpi_library.h"
 #include "runtime/shim/which_mpi.h"
@@ -92,7 +93,7 @@ static int is(const char* name, const char* wanted) {
 }
 
 /* The user wants every call passed on, whatever else is set. */
-static int is_disabled(void) { return is("HOCKET_DISABLE", "1"); }
+static int is_disabled(void) { return is("HOCKET_DISABLE", "1") || is("HOCKET_PATHS", "spread"); }
 
 static int wants_noted_calls(void) {
   return is_set("HOCKET_REPORT") || is_set("HOCKET_RECORD") || is("HOCKET_LOG", "2");
@@ -123,6 +124,7 @@ static int tool_hides_calls(void) {
 }
 
 static const char* why_no_runtime(void) {
+  if (is("HOCKET_PATHS", "spread")) return "HOCKET_PATHS=spread leaves every call to the MPI library";
   if (is_disabled()) return "HOCKET_DISABLE=1 passes every call to the MPI library";
   const char* path = getenv("HOCKET_RUNTIME");
   const char* built_for = getenv("HOCKET_RUNTIME_MPI");

@@ -49,7 +49,13 @@ _ALLOWED: Final = (
     examples=(
         "hocket network discover --slurm -o cluster.toml --rate 100Gbit",
         "hocket network discover --infiniband -o cluster.toml --keep asked",
+        "mpiexec -ppn 1 hocket network discover --paths fabric.toml -o found.toml",
     ),
+)
+@click.option(
+    "--paths",
+    metavar="NETWORK",
+    help="Find which way each source port takes, as the program of a job with a rank on each host.",
 )
 @click.option("--infiniband", is_flag=True, help="Ask the InfiniBand subnet: ibnetdiscover and dump_fts.")
 @click.option("--slurm", is_flag=True, help="Ask Slurm's controller: scontrol show topology.")
@@ -78,6 +84,7 @@ _ALLOWED: Final = (
 @defaults_options
 @json_option
 def discover(
+    paths: str | None,
     infiniband: bool,
     slurm: bool,
     lldp: bool,
@@ -96,7 +103,18 @@ def discover(
     --infiniband needs infiniband-diags and a port that is up. It also tells rates and forwarding tables. --slurm needs
     scontrol and a controller that answers. --lldp needs a record of lldpd from each host and switch:
     (lldpcli -f json show chassis; lldpctl -f json) > NODE.json
+
+    --paths NETWORK is for the program of a job, a rank on each host: it finds which way each source port takes.
     """
+    if paths is not None:
+        if infiniband or slurm or lldp or files or keep or names or hosts or interface or without:
+            raise UsageError(
+                "--paths asks routers, not tools", remedy="give --paths NETWORK and -o FILE.toml only"
+            )
+        if not output.endswith(".toml"):
+            raise UsageError(f"-o {output} is not a TOML file", remedy="name it FILE.toml")
+        _find_paths(paths, output, defaults, as_json)
+        return
     source = "infiniband" if infiniband else "slurm" if slurm else "lldp"
     if infiniband + slurm + lldp != 1:
         raise UsageError(
@@ -136,6 +154,56 @@ def discover(
         _write(known, output, as_json, source)
     if keep is not None and not as_json:
         click.echo("\n".join(f"kept  {file}" for file in recorded))
+
+
+def _find_paths(network: str, output: str, defaults: Defaults, as_json: bool) -> None:
+    """Find paths in the job whose rank this process is, and write the network with them."""
+    from hocket.launch.job import in_a_job, need_mpi4py, run_here
+
+    need_mpi4py()
+    if not in_a_job():
+        raise UsageError(
+            "--paths needs a rank on each host",
+            remedy="start it as the program of a job: mpiexec, srun, hocket lab run --native",
+        )
+    from hocket.measure.paths import find_paths
+    from hocket.network.writer import network_files
+
+    known = load_network(network, defaults, quiet=True)
+    if known.description.shape != "graph":
+        raise UsageError(f"{network} has one way between any two hosts", remedy="give a network with several")
+    if known.description.paths is not None:  # found anew
+        known = known.without_paths()
+    found = run_here(None, lambda comm: find_paths(comm, known.network))
+    if found is None:
+        return
+    beside = str(PurePath(output).with_suffix(".paths.json"))
+    files = network_files(known.network, output, f"Paths found {found.paths.found}\n{known.text}")
+    head, _, rest = files[output].partition("\nshape = ")
+    files[output] = f'{head}\npaths = "{PurePath(beside).name}"\nshape = {rest}'
+    for path in reversed(files := files | {beside: found.paths.to_json()}):
+        write_atomically(path, [files[path]])
+    asked = 2 * found.paths.ports * len(found.paths.pairs)
+    if as_json:
+        click.echo(json.dumps({
+            "source": "paths", "hosts": len(found.paths.addresses), "pairs": len(found.paths.pairs),
+            "ways": found.paths.ways, "asked": asked, "silent": found.silent, "strangers": found.strangers,
+            "spraying": found.paths.spraying, "packets_per_pair": found.packets, "seconds": found.seconds,
+            "files": list(files),
+        }))  # fmt: skip
+        return
+    click.echo(
+        f"paths: {len(found.paths.pairs)} pairs of {len(found.paths.addresses)} hosts by {len(found.paths.ways)} "
+        f"switches, in {found.seconds:.1f} s; at most {found.packets} packets a pair"
+    )
+    if found.silent:
+        click.echo(f"  {found.silent:,} of {asked:,} ports without an answer")
+    for address, times in sorted(found.strangers.items(), key=lambda item: -item[1])[:5]:
+        click.echo(f"  {address} answered {times} times, and is no switch on the way: left out")
+    if found.paths.spraying:
+        click.echo("  one port takes several ways: packets are sprayed, and no path can be held")
+    for path in files:
+        click.echo(f"wrote {path}")
 
 
 def _check_options(

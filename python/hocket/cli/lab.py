@@ -37,10 +37,10 @@ def schedule_environment(
 ) -> Mapping[str, str]:
     """The environment in which a program's collective calls follow Hocket's schedules."""
     from hocket.launch.environment import RuntimeOptions, scheduled_environment
+    from hocket.launch.paths import paths_environment
 
-    return scheduled_environment(
-        mpi.mpicc, description.build(), RuntimeOptions(flow_control=flow, choose=choose)
-    )
+    options = RuntimeOptions(flow_control=flow, choose=choose)
+    return scheduled_environment(mpi.mpicc, description.build(), options) | paths_environment(description)
 
 
 def _ordered(
@@ -66,6 +66,12 @@ _wire_options = options(
         "--mtu", type=Whole(576, 9216), default=1500, show_default=True, help="Size of an IP packet, bytes."
     ),
     uplink_options,
+    click.option(
+        "--ecmp", is_flag=True, help="Switches are routers: a hash chooses among equally short ways."
+    ),
+    click.option(
+        "--ecmp-seed", type=Whole(0, 2**20 - 1), metavar="N", help="Seed of the hash. [default: the kernel's]"
+    ),
 )
 
 
@@ -87,10 +93,19 @@ def _options(
     mtu: int,
     uplink_rate: float | None,
     oversubscription: tuple[float, ...] | None,
+    ecmp: bool,
+    ecmp_seed: int | None,
 ) -> LabOptions:
     every = named("--rate", parse_rate, rate) if rate else None
     options = LabOptions(
-        every, named("--buffer", parse_bytes, buffer), cc, mtu, uplink_rate, oversubscription or "auto"
+        every,
+        named("--buffer", parse_bytes, buffer),
+        cc,
+        mtu,
+        uplink_rate,
+        oversubscription or "auto",
+        ecmp,
+        ecmp_seed,
     )
     options.check()
     return options
@@ -216,7 +231,7 @@ def run(
         check_program(program[0], mpi)
     description = read_network_description(network) if network is not None else None
     if description is not None:
-        check_network(description)
+        check_network(description, options.ecmp)
         check_ranks(ranks, sum(node.ranks for node in description.nodes))
     with as_exceptions(), ExitStack() as stack:
         if description is not None:

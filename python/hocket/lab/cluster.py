@@ -13,11 +13,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
 from hocket.errors import MissingToolError, NetworkError, UsageError
-from hocket.lab import namespaces, state, watchdog, wires
+from hocket.lab import fabric, namespaces, state, watchdog, wires
 from hocket.lab.options import MOST_HOSTS, LabOptions, check_ranks, check_rate
 from hocket.launch import TimedOutError, attached, captured
 from hocket.launch.mpi import Mpi, lab_environment, launch_command
@@ -28,7 +29,9 @@ from hocket.system.files import real_path
 AGENT = Path(__file__).with_name("agent.sh")
 _ALLOWED = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+_FIRST_ROUTER = 255 << 16 | 1  # 10.255.0.1
 TIMED_OUT = 124  # exit code, as of timeout(1)
+_TREES = "the lab emulates trees of switches; with --ecmp any graph of routers"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}")
 
 
@@ -42,10 +45,11 @@ class RunResult:
     output: str = ""
 
 
-def check_network(network: NetworkDescription) -> None:
-    """Raise :class:`NetworkError` unless ``network`` is a tree of switches with hosts as leaves."""
+def check_network(network: NetworkDescription, ecmp: bool = False) -> None:
+    """Raise :class:`NetworkError` unless ``network`` is a tree of switches with hosts as leaves; with ``ecmp``
+    any graph of switches will do."""
     if network.shape not in ("tree", "graph"):
-        raise NetworkError("this network is not a tree", remedy="the lab emulates trees of switches only")
+        raise NetworkError("this network is not a tree", remedy=_TREES)
     hosts = sum(node.is_host for node in network.nodes)
     if hosts > MOST_HOSTS:
         raise NetworkError(
@@ -72,16 +76,16 @@ def check_network(network: NetworkDescription) -> None:
 
     degree = dict.fromkeys(names, 0)
     for link in network.links:
-        if link.a not in names or link.b not in names or find(link.a) == find(link.b):
+        if link.a not in names or link.b not in names or (find(link.a) == find(link.b) and not ecmp):
             raise NetworkError(
                 f"the link {link.a} - {link.b} closes a cycle or has an unknown end",
                 where=link.where,
-                remedy="the lab emulates trees of switches only",
+                remedy=_TREES,
             )
         leader[find(link.a)] = find(link.b)
         degree[link.a] += 1
         degree[link.b] += 1
-    if len(network.links) != len(names) - 1:
+    if len({find(name) for name in names}) > 1:
         raise NetworkError("the network is not connected", remedy="link every node to the tree")
     for node in network.nodes:
         if node.is_host and len(names) > 1 and degree[node.name] != 1:
@@ -124,7 +128,7 @@ class Lab:
         """Build ``network``. With ``keep`` the lab outlives this process; otherwise it goes with it."""
         options = options or LabOptions()
         options.check()
-        check_network(network)
+        check_network(network, options.ecmp)
         namespaces.require_root()
         for tool in ("nsenter", "unshare", "mount"):
             if shutil.which(tool) is None:
@@ -132,9 +136,13 @@ class Lab:
         state.down_all(only_stale=True)
 
         lab_id = state.new_id()
-        addresses = iter(range(1, 1 << 24))
+        addresses, routers = iter(range(1, 1 << 24)), iter(range(_FIRST_ROUTER, 1 << 24))
         nodes = [
-            state.LabNode(n.name, n.ranks, _address(next(addresses)) if n.is_host else "")
+            state.LabNode(
+                n.name,
+                n.ranks,
+                _address(next(addresses if n.is_host else routers)) if n.is_host or options.ecmp else "",
+            )
             for n in network.nodes
         ]
         tmp = str(Path(tempfile.gettempdir()) / f"hkt-{lab_id}")
@@ -162,15 +170,17 @@ class Lab:
     def _build(self, network: NetworkDescription, options: LabOptions) -> None:
         namespaces.prepare_netns_dir()
         ports: dict[str, list[wires.Port]] = {node.name: [] for node in network.nodes}
+        ways: dict[tuple[str, str], list[str]] = {}  # ports of a node towards another
         node_of = {node.name: node for node in self.state.nodes}
         cables = []
         for link in options.wired(network).links:
             check_rate(link.rate, f"the rate of link {link.a} - {link.b}")
             ends = []
-            for name in (link.a, link.b):
+            for name, other in ((link.a, link.b), (link.b, link.a)):
                 node = node_of[name]
                 port_name = wires.HOST_PORT if node.ranks else f"p{len(ports[name])}"
-                ports[name].append(wires.Port(port_name, link.rate, node.address))
+                ports[name].append(wires.Port(port_name, link.rate))
+                ways.setdefault((name, other), []).append(port_name)
                 ends.append((self.state.net(node), port_name))
             cables.append(wires.Cable(ends[0], ends[1]))
 
@@ -180,22 +190,27 @@ class Lab:
                 options.congestion_control, encoding="ascii"
             )
 
+        def switch_settings(number: int) -> None:
+            _quiet()
+            if options.ecmp:
+                fabric.forward(None if options.ecmp_seed is None else options.ecmp_seed << 10 | number + 1)
+
         with _congestion_control_allowed(options.congestion_control):
-            for node in self.state.nodes:
+            for number, node in enumerate(self.state.nodes):
                 uts = self.state.uts(node) if node.ranks else None
-                namespaces.create(
-                    self.state.net(node), uts, node.name, host_settings if node.ranks else _quiet
-                )
+                settings = host_settings if node.ranks else partial(switch_settings, number % 1024)
+                namespaces.create(self.state.net(node), uts, node.name, settings)
         wires.lay(cables, options.mtu)
+        hops = fabric.next_hops(network) if options.ecmp else {}
+        peers = [host.address for host in self.state.hosts]
         for node in sorted(self.state.nodes, key=lambda node: node.ranks > 0):
-            wires.configure(
-                self.state.net(node),
-                ports[node.name],
-                options.buffer,
-                options.mtu,
-                bridge=not node.ranks,
-                peers=[host.address for host in self.state.hosts],
-            )
+            if node.ranks:
+                join = wires.host(node.address, peers, fabric.ROUTER_ADDRESS if options.ecmp else "")
+            elif options.ecmp:
+                join = fabric.router(node, hops[node.name], ways, node_of)
+            else:
+                join = wires.bridge(options.mtu)
+            wires.configure(self.state.net(node), ports[node.name], options.buffer, join)
         if cables:
             for host in self.state.hosts:
                 wires.wait_until_running(self.state.net(host), wires.HOST_PORT)

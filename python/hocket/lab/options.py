@@ -23,7 +23,8 @@ class LabOptions:
     ``rate``: bytes/s of every link, or None for the rates of the network. ``uplink_rate`` and
     ``oversubscription``: of links between switches, as in :class:`hocket.network.Defaults`.
     ``buffer``: bytes that each port may queue. ``congestion_control``: TCP's, set in each host.
-    ``mtu``: bytes of an IP packet.
+    ``mtu``: bytes of an IP packet. ``ecmp``: switches are routers, and a hash of addresses and ports chooses among
+    equally short ways; ``ecmp_seed``: of the hash, or None for the kernel's own.
     """
 
     rate: float | None = None
@@ -32,6 +33,8 @@ class LabOptions:
     mtu: int = 1500
     uplink_rate: float | None = None
     oversubscription: tuple[float, ...] | Literal["auto"] = "auto"
+    ecmp: bool = False
+    ecmp_seed: int | None = None
 
     def check(self) -> None:
         """Raise :class:`UsageError` on values that no switch could have."""
@@ -44,6 +47,8 @@ class LabOptions:
                 f"--buffer: a port of {self.buffer} bytes is out of range",
                 remedy=f"choose at least one packet ({self.mtu + 18} bytes) and at most 1 GiB",
             )
+        if self.ecmp_seed is not None and not self.ecmp:
+            raise UsageError("--ecmp-seed: bridges do not hash", remedy="say --ecmp, too")
         if not re.fullmatch(r"[a-z0-9_]+", self.congestion_control):
             raise UsageError(
                 f"--cc: '{self.congestion_control}' is not a known congestion control",

@@ -89,7 +89,7 @@ class LabState:
         write_new(part, json.dumps(asdict(self)))
         part.rename(self.directory / STATE_FILE)
         write_new(self.directory / "tmp", self.tmp + "\n")
-        names = "".join(f"{host.address.split('/')[0]} {host.name}\n" for host in self.hosts)
+        names = "".join(f"{host.address.split('/')[0]} {host.name}\n" for host in self.nodes if host.address)
         write_new(self.directory / "hosts", "127.0.0.1 localhost\n" + names)
         for host in self.hosts:
             make_folders(Path(self.tmp) / host.name)

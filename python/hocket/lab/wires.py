@@ -8,7 +8,7 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,11 +30,10 @@ _OFFLOADS = (0x1F, 0x24, 0x2C)  # ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """End of a cable as its node sees it. ``address`` is ``10.x.y.z/len`` for hosts."""
+    """End of a cable as its node sees it."""
 
     name: str
     rate: float
-    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +88,16 @@ def offloads_off(port: str) -> None:
                 fcntl.ioctl(handle, _SIOCETHTOOL, request)
 
 
-def _hardware_address(address: str) -> str:
+def hardware_address(address: str) -> str:
     """The locally administered MAC address that goes with an IP address of the lab."""
     return "02:00:" + ":".join(f"{int(part):02x}" for part in address.split("/")[0].split("."))
 
 
-def configure(
-    net: Path, ports: Sequence[Port], buffer: int, mtu: int, *, bridge: bool, peers: Sequence[str] = ()
-) -> None:
-    """Shape, address and raise ``ports`` of the node ``net``; on a switch, join them in a bridge.
+Join = Callable[[Any, Mapping[str, int]], None]  # by a netlink connection, with the index of each port
 
-    A host is told the hardware addresses of its ``peers`` (IP addresses): dozens of launchers that
-    start at once on few cores can starve address resolution until it gives up.
-    """
+
+def configure(net: Path, ports: Sequence[Port], buffer: int, join: Join) -> None:
+    """Shape ``ports`` of the node ``net``, and let ``join`` raise them: :func:`bridge`, :func:`host` or a router."""
 
     def work() -> None:
         for port in ports:
@@ -109,25 +105,12 @@ def configure(
         with _netlink() as ip:
             ip.link("set", index=1, state="up")
             index_of = {link.get("ifname"): link["index"] for link in ip.get_links()}
-            master = 0
-            if bridge:
-                ip.link(
-                    "add",
-                    ifname=BRIDGE,
-                    kind="bridge",
-                    br_stp_state=0,
-                    br_forward_delay=0,
-                    br_mcast_snooping=0,
-                )
-                master = ip.link_lookup(ifname=BRIDGE)[0]
-                ip.link("set", index=master, mtu=mtu, state="up")
             for port in ports:
-                index = index_of[port.name]
                 try:
                     ip.tc(
                         "add",
                         "tbf",
-                        index,
+                        index_of[port.name],
                         0x10000,
                         rate=f"{int(port.rate * 8)}bit",
                         burst=BURST,
@@ -138,19 +121,48 @@ def configure(
                         f"the kernel refuses the tbf shaper: {error}",
                         remedy="load it with 'modprobe sch_tbf', or use a kernel that has CONFIG_NET_SCH_TBF",
                     ) from error
-                if bridge:
-                    ip.link("set", index=index, master=master, state="up")
-                else:
-                    address, length = port.address.split("/")
-                    ip.link("set", index=index, address=_hardware_address(address))
-                    ip.addr("add", index=index, address=address, prefixlen=int(length))
-                    ip.link("set", index=index, state="up")
-                    for peer in peers:
-                        dst, mac = peer.split("/")[0], _hardware_address(peer)
-                        if dst != address:
-                            ip.neigh("replace", dst=dst, lladdr=mac, ifindex=index, state=NUD_PERMANENT)
+            join(ip, {port.name: index_of[port.name] for port in ports})
 
     namespaces.inside(net, work)
+
+
+def bridge(mtu: int) -> Join:
+    """A switch: all ports in one bridge."""
+
+    def join(ip: Any, index_of: Mapping[str, int]) -> None:
+        ip.link("add", ifname=BRIDGE, kind="bridge", br_stp_state=0, br_forward_delay=0, br_mcast_snooping=0)
+        master = ip.link_lookup(ifname=BRIDGE)[0]
+        ip.link("set", index=master, mtu=mtu, state="up")
+        for index in index_of.values():
+            ip.link("set", index=index, master=master, state="up")
+
+    return join
+
+
+def host(address: str, peers: Sequence[str], router: str = "") -> Join:
+    """A host. It is told the hardware addresses of its ``peers`` (IP addresses): dozens of launchers that
+    start at once on few cores can starve address resolution until it gives up. All are that of the
+    ``router``, if there is one.
+    """
+    own, length = address.split("/")
+
+    def join(ip: Any, index_of: Mapping[str, int]) -> None:
+        for index in index_of.values():
+            ip.link("set", index=index, address=hardware_address(address))
+            ip.addr("add", index=index, address=own, prefixlen=int(length))
+            ip.link("set", index=index, state="up")
+            for peer in peers:
+                dst = peer.split("/")[0]
+                if dst != own:
+                    ip.neigh(
+                        "replace",
+                        dst=dst,
+                        lladdr=router or hardware_address(peer),
+                        ifindex=index,
+                        state=NUD_PERMANENT,
+                    )
+
+    return join
 
 
 def wait_until_running(net: Path, port: str, seconds: float = 5.0) -> None:

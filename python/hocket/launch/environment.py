@@ -20,6 +20,8 @@ from hocket.demand.collectives import (
     some_call_follows,
 )
 from hocket.errors import PlanError, UsageError
+from hocket.launch.paths import VARIABLES as PATHS_VARIABLES
+from hocket.launch.paths import paths_environment
 from hocket.launch.placement import hosts_by_coordinates
 from hocket.launch.runtime.ready import find_runtime
 from hocket.planning.network_check import check_same_network
@@ -174,6 +176,7 @@ def scheduled_variables() -> list[str]:
         "HOCKET_RUNTIME",
         "HOCKET_RUNTIME_MPI",
         "HOCKET_PLAN",
+        *PATHS_VARIABLES,
     ]
 
 
@@ -202,6 +205,7 @@ def scheduled_environment(
         if switch_links := switch_links_to_measure(network):
             environment["HOCKET_SWITCH_LINKS"] = str(switch_links)
         measured = network.is_measured
+        environment |= paths_environment(network.description)
         given, network = network.description.source, network.network
     else:
         given, measured = "the network's file", False

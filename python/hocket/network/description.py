@@ -32,6 +32,8 @@ from hocket.network.parts import (
     Wiring,
     switch_links,
 )
+from hocket.network.paths.choose import settled
+from hocket.network.paths.table import Paths
 from hocket.network.source import shown
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ class NetworkDescription:
     and ``links`` are empty), or by the explicit routes of a ``routed`` network (``routing`` is set, ``links``
     is empty). ``notes``: what the reader has left out or chosen, a line each for the user.
 
+    ``paths``: ways by source ports, found in the running network; messages of a ``graph`` take those chosen.
+
     ``wiring`` stands for ``nodes`` and ``links`` until somebody asks for one of them; then they are made, and count.
     """
 
@@ -60,6 +64,7 @@ class NetworkDescription:
     fabric: Fabric | None = None
     notes: list[str] = field(default_factory=list)
     wiring: Wiring | None = None
+    paths: Paths | None = None
 
     def __post_init__(self) -> None:
         if self.wiring is not None:
@@ -157,7 +162,8 @@ class NetworkDescription:
         """The network of the core, all checks passed."""
         core: Any = importlib.import_module("hocket._core")
         try:
-            return self._build(core)
+            network: Network = self._build(core)
+            return network if self.paths is None else settled(network, self.paths)
         except core.RouteProblem as problem:  # an entry of the forwarding tables
             message, node, _, entry = problem.args
             assert self.forwarding is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from hocket.network.components import component_with, components_of
@@ -52,6 +52,11 @@ class KnownNetwork:
     def is_measured(self) -> bool:
         """True if some rates were measured by a run, so that plans made earlier have other rates."""
         return "measured" in (self.host_rates.provenance, self.uplinks.provenance)
+
+    def without_paths(self) -> KnownNetwork:
+        """The same network on its own routes."""
+        description = replace(self.description, paths=None)
+        return replace(self, network=description.build(), description=description)
 
     @property
     def warnings(self) -> list[str]:

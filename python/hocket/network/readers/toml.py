@@ -13,13 +13,15 @@ from hocket.network.description import NetworkDescription, suggestion
 from hocket.network.grids import MAX_DIMENSIONS, check_sides, check_ties, read_coordinates
 from hocket.network.hostlist import expand
 from hocket.network.parts import MAX_PORTS, MAX_RANKS, Defaults, Grid, GridKind, Link
+from hocket.network.paths.choose import said
+from hocket.network.paths.table import read_paths
 from hocket.network.readers.tables import read_tables
 from hocket.network.source import Source, load_beside, shown
 from hocket.units import parse_rate, parse_time
 
 _GRIDS: Final[dict[str, GridKind]] = {"torus": "torus", "mesh": "mesh", "hypercube": "hypercube"}
 _ARRAYS: Final = ("switch", "host", "link")
-_TOP: Final = ("name", "shape", "routes", "defaults", *_ARRAYS, *_GRIDS)
+_TOP: Final = ("name", "shape", "routes", "paths", "defaults", *_ARRAYS, *_GRIDS)
 _KEYS: Final[dict[str, tuple[str, ...]]] = {
     "defaults": ("rate", "latency", "ranks", "ports", "forward"),
     "switch": (
@@ -212,7 +214,23 @@ class _Document:
         if "routes" in self.values:
             routes = load_beside(self.source, self.values["routes"], self._line_of("routes"), "routes")
             result.forwarding = read_tables(routes, result)
+        if "paths" in self.values:
+            self._paths(shape, result)
         return result
+
+    def _paths(self, shape: str, result: NetworkDescription) -> None:
+        line = self._line_of("paths")
+        if shape != "graph":
+            raise self.source.error("paths are of a graph", line, 'write shape = "graph" or remove paths')
+        beside = load_beside(self.source, self.values["paths"], line, "paths")
+        result.paths = read_paths(beside)
+        unknown = result.paths.addresses.keys() - {host.name for host in result.hosts}
+        if unknown:
+            raise beside.error(
+                f"the network has no host {shown(min(unknown))}",
+                remedy="find the paths of this network: hocket network discover --paths",
+            )
+        result.notes.append(said(replace(result, paths=None).build(), result.paths))
 
     def _switch(self, table: _Table, result: NetworkDescription) -> None:
         defaults, name = self.defaults, table.name("name")

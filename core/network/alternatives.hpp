@@ -1,0 +1,25 @@
+#pragma once
+/// Equally short ways between hosts, and a choice among them.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/network/routing.hpp"
+
+namespace hocket {
+
+using Way = std::vector<Channel>;
+
+/// The shortest ways from host src to host dst of a graph, in the order of its links; at most `most`.
+/// Throws InputError if there are none or more.
+[[nodiscard]] std::vector<Way> equal_ways(const NetworkSpec& spec, Node src, Node dst, std::size_t most);
+
+/// For each item one of its options (none if it has none), such that the fullest channel carries little: a local search
+/// from the first options, by the sum of the fourth powers of the loads per rate. An option is the channels of all that
+/// it adds one to. `rates`: of each channel. Same options, same choice. Throws InputError for an unknown channel.
+inline constexpr std::uint32_t no_option = ~std::uint32_t{0};
+[[nodiscard]] std::vector<std::uint32_t> least_load(std::span<const double> rates,
+                                                    const std::vector<std::vector<Way>>& items);
+
+}  // namespace hocket

@@ -1,0 +1,167 @@
+"""A port for each connection, such that the paths of all carry little together."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from hocket import _core
+from hocket.network.paths.table import Paths, port_of
+
+MOST_WAYS: Final = 256  # between two hosts
+_MOST_HELD: Final = 15  # ports of a connection that the runtime tries
+
+Route = list[int]  # channels
+
+
+@dataclass(slots=True)
+class Chosen:
+    """The choice. ``routes``: of each pair of hosts, by node. ``held``: the ports of the connection from a host to
+    another that go there and back on these routes, by name. ``as_they_come``: routes of each pair's first port.
+    ``open_pairs``: pairs of which nothing was found, or no port does both ways.
+    """
+
+    routes: dict[tuple[int, int], Route] = field(default_factory=dict)
+    as_they_come: dict[tuple[int, int], Route] = field(default_factory=dict)
+    held: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    open_pairs: int = 0
+
+
+def asked_of(network: _core.Network, a: int, b: int) -> tuple[int, dict[str, Route]]:
+    """The router, by its number on the way from host a to host b, by which equally short ways differ, and each way by
+    its name. (0, {}) where there is one way only, or no router tells all apart."""
+    ways = _core.equal_ways(network, a, b, MOST_WAYS)
+    if len(ways) < 2:
+        return 0, {}
+    links, names = network.links, network.names
+    for hop in range(1, len(ways[0])):
+        at = {names[links[way[hop - 1] // 2][way[hop - 1] % 2 == 0]]: list(way) for way in ways}
+        if len(at) == len(ways):
+            return hop, at
+    return 0, {}
+
+
+def settled(network: _core.Network, paths: Paths) -> _core.Network:
+    """The network on chosen paths. Where packets of one connection go several ways, the middle of the network counts as
+    non-blocking: messages load nothing but the links of their hosts."""
+    if not paths.spraying:
+        return routed(network, choose(network, paths).routes)
+    hosts = {network.names[host]: host for host in network.hosts}
+    first = {network.host_of(rank): rank for rank in reversed(range(network.ranks))}
+    routes = {}
+    for a, b in paths.pairs:
+        if a in hosts and b in hosts:
+            own = list(network.route(first[hosts[a]], first[hosts[b]]))
+            routes[hosts[a], hosts[b]] = [own[0], own[-1]]
+    return routed(network, routes)
+
+
+def said(network: _core.Network, paths: Paths) -> str:
+    """One line for the user: when paths were found, and what their choice is worth."""
+    from_when = f"paths: found {paths.found}"
+    if paths.spraying:
+        return f"{from_when}; one port takes several ways (packets are sprayed): the middle counts as non-blocking"
+    chosen = choose(network, paths)
+    demand = _core.Demand(network.ranks, 1)
+    loads = [
+        _core.lower_bounds(routed(network, routes), demand).phases
+        for routes in (chosen.as_they_come, chosen.routes)
+    ]
+    left = f"; {chosen.open_pairs} connections find no port for them" if chosen.open_pairs else ""
+    return f"{from_when}: an all-to-all takes {loads[0]} phases on ports as they come, {loads[1]} on those chosen{left}"
+
+
+def choose(network: _core.Network, paths: Paths) -> Chosen:
+    """Choose a way for each pair of hosts from those that ports were found for.
+
+    Both directions of a pair are chosen together, as a connection serves both; whichever host opens it. Starts from the
+    network's own routes (D-mod-k on fat trees), and balances the load of an all-to-all where ports do not give them.
+    """
+    hosts = {network.names[host]: host for host in network.hosts}
+    numbers = {name: number for number, name in enumerate(paths.addresses)}
+    first = {network.host_of(rank): rank for rank in reversed(range(network.ranks))}
+    chosen, items, wants = Chosen(), [], []
+    for a, b in paths.pairs:
+        if a not in hosts or b not in hosts or a > b or (b, a) not in paths.pairs:
+            continue
+        there, back = _named(network, hosts[a], hosts[b]), _named(network, hosts[b], hosts[a])
+        by_a, by_b = _ports(paths, a, b), _ports(paths, b, a)
+        both = [ways for ways in by_a if (ways[1], ways[0]) in by_b] or [*by_a, *((y, x) for x, y in by_b)]
+        options = {ways: (there[paths.ways[ways[0]]], back[paths.ways[ways[1]]]) for ways in both
+                   if paths.ways[ways[0]] in there and paths.ways[ways[1]] in back}  # fmt: skip
+        if not options:
+            chosen.open_pairs += 1
+            continue
+        own = tuple(list(network.route(first[hosts[x]], first[hosts[y]])) for x, y in ((a, b), (b, a)))
+        order = sorted(options, key=lambda ways: (options[ways] != own, ways))
+        items.append([[*options[ways][0], *options[ways][1]] for ways in order])
+        wants.append((a, b, order, options, by_a, by_b))
+    # Pairs with one way are there whatever is chosen.
+    fixed = _fixed(network, first, {(hosts[a], hosts[b]) for a, b, *_ in wants})
+    picks = _core.least_load([network.rate(c) for c in range(network.channels)], [*items, *fixed])
+    for (a, b, order, options, by_a, by_b), pick in zip(wants, picks, strict=False):
+        ways = order[pick]
+        chosen.routes[hosts[a], hosts[b]], chosen.routes[hosts[b], hosts[a]] = options[ways]
+        for x, y, ports in ((a, b, by_a.get(ways, [])), (b, a, by_b.get((ways[1], ways[0]), []))):
+            chosen.open_pairs += not ports
+            if ports:
+                chosen.held[x, y] = [port_of(numbers[y], paths.ports, index) for index in ports[:_MOST_HELD]]
+        come = next((ways for ways, indices in by_a.items() if 0 in indices and ways in options), ways)
+        chosen.as_they_come[hosts[a], hosts[b]], chosen.as_they_come[hosts[b], hosts[a]] = options[come]
+    return chosen
+
+
+def _named(network: _core.Network, a: int, b: int) -> dict[str, Route]:
+    return asked_of(network, a, b)[1]
+
+
+def _ports(paths: Paths, a: str, b: str) -> dict[tuple[int, int], list[int]]:
+    """Indices of the ports from which a reaches b, by the ways there and back."""
+    found: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for index, ways in enumerate(zip(paths.pairs[a, b][0], paths.pairs[b, a][1], strict=True)):
+        if min(ways) >= 0:
+            found[ways].append(index)
+    return found
+
+
+def _fixed(
+    network: _core.Network, first: Mapping[int, int], free: set[tuple[int, int]]
+) -> Sequence[list[Route]]:
+    return [
+        [list(network.route(first[a], first[b]))]
+        for a in network.hosts
+        for b in network.hosts
+        if a != b and (a, b) not in free and (b, a) not in free
+    ]
+
+
+def routed(network: _core.Network, routes: Mapping[tuple[int, int], Route]) -> _core.Network:
+    """The network with these routes, and its own for all other pairs of hosts; itself if they are its own."""
+    first = {network.host_of(rank): rank for rank in reversed(range(network.ranks))}
+    own = {
+        (a, b): list(network.route(first[a], first[b]))
+        for a in network.hosts
+        for b in network.hosts
+        if a != b
+    }
+    if all(own[pair] == route for pair, route in routes.items()):
+        return network
+    channels = range(network.channels)
+    return _core.build_routed(
+        network.names,
+        network.ranks_per_node,
+        [network.channel_name(channel) for channel in channels],
+        [network.rate(channel) for channel in channels],
+        [network.latency(channel) for channel in channels],
+        [(a, b, routes.get((a, b), route)) for (a, b), route in own.items()],
+    )
+
+
+def table_for_ranks(paths: Paths, chosen: Chosen) -> str:
+    """Table of the preloaded library: a line FROM TO TO_PORT PORT... for each held connection, by addresses."""
+    return "".join(
+        f"{paths.addresses[a]} {paths.addresses[b]} {paths.listen} {' '.join(map(str, ports))}\n"
+        for (a, b), ports in chosen.held.items()
+    )
