@@ -36,7 +36,7 @@ def at_random() -> list[str]:
 
 
 def mended(remedy: str) -> list[str]:
-    """What the command of a remedy prints."""
+    """Output of the command that a remedy names."""
     command = remedy.partition(" > FILE")[0]
     words = shlex.split(command[command.index("hocket order") :])
     result = CliRunner().invoke(cli, words[1:], catch_exceptions=False)
