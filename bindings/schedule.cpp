@@ -20,6 +20,7 @@
 #include "core/demand/collective.hpp"
 #include "core/schedule/balance.hpp"
 #include "core/schedule/bounds.hpp"
+#include "core/schedule/free_routes.hpp"
 #include "core/schedule/lockstep.hpp"
 #include "core/schedule/shared_channels.hpp"
 #include "core/schedule/token_time.hpp"
@@ -227,6 +228,19 @@ void bind_bounds(nb::module_& m) {
                    "none whose ranks send, and receive, one message at a time")
       .def_ro("bottleneck", &Bounds::bottleneck, "channel");
   m.def("lower_bounds", &lower_bounds, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>());
+  nb::class_<FreeRoutesBound>(m, "FreeRoutesBound", "Seconds that no all-to-all takes less, whatever its routes.")
+      .def_ro("seconds", &FreeRoutesBound::seconds)
+      .def_ro("prices", &FreeRoutesBound::prices, "of the channels: the certificate, which priced_seconds() checks")
+      .def_ro("exact", &FreeRoutesBound::exact, "no prices say more than 0.1 % more");
+  m.def("price_channels", &price_channels, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "A bound of an all-to-all for all routes, by prices that grow where cheapest ways are busy; None: too large.");
+  m.def(
+      "priced_seconds",
+      [](const Network& network, const Demand& demand, const std::vector<double>& prices) {
+        return priced_seconds(network, demand, prices);
+      },
+      "network"_a, "demand"_a, "prices"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "The bound of an all-to-all for all routes that prices of the channels certify.");
   m.def("lockstep_seconds", &lockstep_seconds, "network"_a, "schedule"_a, "alpha"_a = 0.0,
         nb::call_guard<nb::gil_scoped_release>(),
         "Seconds if each phase begins when the one before is over, without latencies.");
@@ -256,7 +270,9 @@ void bind_bounds(nb::module_& m) {
       "demand"_a, "seed"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
       "What the algorithm 'proposals' does, with its rounds; of any number of ranks.");
   m.def("balance_routes", &balance_routes, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>(),
-        "The network with other ties (torus) or next hops (graph) where those even the loads, else as it is.");
+        "The network with other ties (torus) or next hops (graph) where those even the loads, else as it is; the next "
+        "hops of "
+        "a graph without tables, written out.");
 }
 
 void bind_waits(nb::module_& m) {

@@ -233,6 +233,66 @@ void FatTree::append_route(Node src, Node dst, std::vector<Channel>& route) cons
   }
 }
 
+std::vector<std::uint64_t> FatTree::all_to_all_loads(const NetworkSpec& spec) const {
+  const std::uint32_t hosts = hosts_below(levels());
+  std::vector<std::uint64_t> ranks(hosts, 0), before(hosts + 1, 0);
+  for (Node node = 0; node < level_.size(); ++node)
+    if (spec.ranks[node] > 0) ranks[first_host_[node]] = spec.ranks[node];
+  std::partial_sum(ranks.begin(), ranks.end(), before.begin() + 1);
+  // Per level, ranks to which digits lead: in each subtree, and in all.
+  std::vector<std::vector<std::uint32_t>> inside, everywhere;
+  for (std::uint32_t level = 0; level < levels(); ++level) {
+    const std::uint32_t size = hosts_below(level), twins = this->twins(level + 1);
+    inside.emplace_back(std::size_t{hosts / size} * twins, 0);
+    everywhere.emplace_back(twins, 0);
+    for (std::uint32_t host = 0; host < hosts; ++host) {
+      const auto count = static_cast<std::uint32_t>(ranks[host]);
+      inside[level][std::size_t{host / size} * twins + way(host) % twins] += count;
+      everywhere[level][way(host) % twins] += count;
+    }
+  }
+  std::vector<std::uint64_t> load(head_.size());
+  for (Channel channel = 0; channel < load.size(); ++channel) {
+    const Node tail = head_[channel ^ 1], head = head_[channel];
+    const bool up = level_[head] > level_[tail];
+    const Node lower = up ? tail : head, upper = up ? head : tail;
+    const std::uint32_t level = level_[lower], first = first_host_[lower], size = hosts_below(level);
+    const std::uint32_t digits = twin_[upper], twins = this->twins(level + 1);
+    const std::uint64_t in = inside[level][std::size_t{first / size} * twins + digits];
+    const std::uint64_t below = before[first + size] - before[first];
+    load[channel] = up ? below * (everywhere[level][digits] - in) : in * (before.back() - below);
+  }
+  return load;
+}
+
+bool FatTree::loads_evenly(const NetworkSpec& spec) const {
+  constexpr double near = 1.05;
+  const std::uint32_t hosts = hosts_below(levels()), each = std::ranges::max(spec.ranks);
+  if (static_cast<std::uint32_t>(std::ranges::count(level_, 0)) != hosts) return true;
+  for (const std::uint32_t count : spec.ranks)
+    if (count > 0 && count != each) return true;
+  const std::vector<std::uint64_t> load = all_to_all_loads(spec);
+  struct Cut {
+    double load = 0, rate = 0;
+  };
+  std::vector<std::vector<Cut>> cuts(levels());  // per level and subtree, into it and out of it
+  for (std::uint32_t level = 0; level < levels(); ++level)
+    cuts[level].resize(2 * std::size_t{hosts / hosts_below(level)});
+  double longest = 0, least = 0;
+  for (Channel channel = 0; channel < load.size(); ++channel) {
+    const Node tail = head_[channel ^ 1], head = head_[channel];
+    const bool up = level_[head] > level_[tail];
+    const Node lower = up ? tail : head;
+    Cut& cut = cuts[level_[lower]][2 * (first_host_[lower] / hosts_below(level_[lower])) + (up ? 1 : 0)];
+    cut.load += static_cast<double>(load[channel]);
+    cut.rate += spec.links[channel / 2].rate;
+    longest = std::max(longest, static_cast<double>(load[channel]) / spec.links[channel / 2].rate);
+  }
+  for (const auto& of_level : cuts)
+    for (const Cut& cut : of_level) least = std::max(least, cut.load / cut.rate);
+  return longest <= near * least;
+}
+
 std::unique_ptr<Routing> fat_tree_routing(std::shared_ptr<const FatTree> tree) {
   return std::make_unique<FatTreeRouting>(std::move(tree));
 }

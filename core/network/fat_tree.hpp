@@ -38,6 +38,14 @@ class FatTree {
   /// True if way(host) is the host's own number: D-mod-k.
   [[nodiscard]] bool by_own_number() const { return way_.empty(); }
 
+  /// Messages on every channel when everyone sends to everyone: of what leaves the hosts below a link, or goes to them,
+  /// that takes it whose way leads over it.
+  [[nodiscard]] std::vector<std::uint64_t> all_to_all_loads(const NetworkSpec& spec) const;
+  /// False if all children are there, with as many ranks on every host, and a link is busy for much longer than if what
+  /// enters and leaves the hosts below it were divided equally: other routes are better then. So it is where hosts of a
+  /// leaf are no multiple of its ways up.
+  [[nodiscard]] bool loads_evenly(const NetworkSpec& spec) const;
+
   /// The node to which a channel leads.
   [[nodiscard]] Node head(Channel channel) const { return head_[channel]; }
 

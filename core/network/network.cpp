@@ -8,6 +8,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/network/balanced_hops.hpp"
+
 namespace hocket {
 namespace {
 
@@ -69,12 +71,13 @@ void Network::route_graph() {
   if (tables) routing_ = forwarding_routing(spec_);
   const std::shared_ptr<FatTree> found = FatTree::find(spec_);
   wired_as_ = found;
-  if (found != nullptr && (!tables || found->follow(spec_, *routing_))) {
+  const bool even = found != nullptr && !tables && (!can_be_balanced(spec_) || found->loads_evenly(spec_));
+  if (even || (tables && found != nullptr && found->follow(spec_, *routing_))) {
     fat_tree_ = found;
     routing_ = fat_tree_routing(fat_tree_);  // routes equal those of the tables, in less memory
   } else if (!tables) {
     dragonfly_ = found == nullptr ? Dragonfly::find(spec_) : nullptr;
-    routing_ = dragonfly_ != nullptr ? dragonfly_routing(dragonfly_) : shortest_path_routing(spec_);
+    routing_ = dragonfly_ != nullptr ? dragonfly_routing(dragonfly_) : balanced_routing(spec_);
   }
 }
 

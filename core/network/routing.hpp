@@ -47,7 +47,8 @@ class FatTree;
 [[nodiscard]] std::unique_ptr<Routing> fat_tree_routing(std::shared_ptr<const FatTree> tree);
 class Dragonfly;
 [[nodiscard]] std::unique_ptr<Routing> dragonfly_routing(std::shared_ptr<const Dragonfly> dragonfly);
-[[nodiscard]] std::unique_ptr<Routing> shortest_path_routing(const NetworkSpec& spec);
+/// Along balanced_next_hops().
+[[nodiscard]] std::unique_ptr<Routing> balanced_routing(const NetworkSpec& spec);
 /// Along the forwarding tables of a graph. Throws NetworkProblem for entries that name no node or no channel
 /// of their node, or that stand twice; RouteProblem for the first pair of hosts whose messages run in a
 /// circle or come to a node without an entry.

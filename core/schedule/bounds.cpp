@@ -54,40 +54,6 @@ std::vector<std::uint64_t> grid_loads(const Network& network) {
   return load;
 }
 
-/// Fat trees: of what leaves the hosts below a link, or goes to them, that takes it whose way leads over it.
-std::vector<std::uint64_t> fat_tree_loads(const Network& network, const FatTree& tree) {
-  const NetworkSpec& spec = network.spec();
-  const std::uint32_t hosts = tree.hosts_below(tree.levels());
-  std::vector<std::uint64_t> ranks(hosts, 0), before(hosts + 1, 0);
-  for (const Node host : network.hosts()) ranks[tree.first_host(host)] = spec.ranks[host];
-  std::partial_sum(ranks.begin(), ranks.end(), before.begin() + 1);
-  // Per level, ranks to which digits lead: in each subtree, and in all.
-  std::vector<std::vector<std::uint32_t>> inside, everywhere;
-  for (std::uint32_t level = 0; level < tree.levels(); ++level) {
-    const std::uint32_t size = tree.hosts_below(level), twins = tree.twins(level + 1);
-    inside.emplace_back(std::size_t{hosts / size} * twins, 0);
-    everywhere.emplace_back(twins, 0);
-    for (std::uint32_t host = 0; host < hosts; ++host) {
-      const auto count = static_cast<std::uint32_t>(ranks[host]);
-      inside[level][std::size_t{host / size} * twins + tree.way(host) % twins] += count;
-      everywhere[level][tree.way(host) % twins] += count;
-    }
-  }
-  std::vector<std::uint64_t> load(network.channels());
-  for (std::size_t i = 0; i < spec.links.size(); ++i) {
-    const bool a_is_lower = tree.level(spec.links[i].a) < tree.level(spec.links[i].b);
-    const Node lower = a_is_lower ? spec.links[i].a : spec.links[i].b;
-    const Node upper = a_is_lower ? spec.links[i].b : spec.links[i].a;
-    const std::uint32_t level = tree.level(lower), first = tree.first_host(lower), size = tree.hosts_below(level);
-    const std::uint32_t digits = tree.twin(upper), twins = tree.twins(level + 1);
-    const std::uint64_t in = inside[level][std::size_t{first / size} * twins + digits];
-    const std::uint64_t below = before[first + size] - before[first];
-    load[2 * i + (a_is_lower ? 0 : 1)] = below * (everywhere[level][digits] - in);
-    load[2 * i + (a_is_lower ? 1 : 0)] = in * (network.ranks() - below);
-  }
-  return load;
-}
-
 /// Dragonflies: a link between groups carries what one group sends the other, one between routers all that these send
 /// over each other's links besides their own.
 std::vector<std::uint64_t> dragonfly_loads(const Network& network, const Dragonfly& dragonfly) {
@@ -130,7 +96,7 @@ std::vector<std::uint64_t> route_loads(const Network& network) {
 
 std::vector<std::uint64_t> all_to_all_loads(const Network& network) {
   if (network.tree() != nullptr) return tree_loads(network, *network.tree());
-  if (network.fat_tree() != nullptr) return fat_tree_loads(network, *network.fat_tree());
+  if (network.fat_tree() != nullptr) return network.fat_tree()->all_to_all_loads(network.spec());
   if (network.dragonfly() != nullptr) return dragonfly_loads(network, *network.dragonfly());
   const bool grid = network.shape() != Shape::graph && network.shape() != Shape::routed;
   return grid && network.ranks_per_host() > 0 ? grid_loads(network) : route_loads(network);

@@ -34,6 +34,36 @@ def test_json(hocket, plan: Path) -> None:
     assert report["violations"] == {} and report["findings"] == []
 
 
+def test_prices_certify_a_bound_for_any_routes(hocket, tmp_path: Path) -> None:
+    network, path, printed = "dragonfly:3x3x2x2", tmp_path / "p.hkt", tmp_path / "plan.json"
+    told = hocket("plan", "all-to-all", "--network", network, "--bytes", "1KiB", "-o", path, "--json")
+    printed.write_text(told.out)
+    bounds = told.object()["bounds"]
+    assert bounds["installed_routes"]["phases"] >= bounds["free_routes"]["phases"] * (1 - 1e-9)
+    command = ("verify", path, "--network", network, "--prices", printed)
+    report = hocket(*command, "--json").object()
+    assert report["ok"]
+    assert report["free_routes_seconds"] == pytest.approx(bounds["free_routes"]["seconds"])
+    assert "any routes       bound " in hocket(*command).out
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "no prices"), ("[]", "no prices"), ('{"bounds": {"free_routes": {}}}', "no prices"),
+        ('{"bounds": {"free_routes": {"prices": 1}}}', "no list of numbers"),
+        ('{"bounds": {"free_routes": {"prices": [true]}}}', "no list of numbers"),
+        ('{"bounds": {"free_routes": {"prices": [1]}}}', "1 prices for "),
+    ],
+)  # fmt: skip
+def test_what_is_no_certificate(hocket, plan: Path, tmp_path: Path, text: str, says: str) -> None:
+    printed = tmp_path / "plan.json"
+    printed.write_text(text)
+    answer = hocket("verify", plan, "--network", NETWORK, "--prices", printed)
+    assert (answer.code, answer.out) == (2, "")
+    assert says in answer.err
+
+
 @pytest.mark.parametrize(
     ("other", "says"),
     [

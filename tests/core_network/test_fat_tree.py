@@ -34,7 +34,10 @@ def by_name(plan: NetworkPlan, network: _core.Network, src: int, dst: int) -> li
     return [network.channel_name(channel) for channel in network.route(src, dst)]
 
 
-@pytest.mark.parametrize(("down", "up"), SHAPES)
+UNEVEN = [([3, 2], [2, 2])]  # D-mod-k loads its links unevenly: it gets balanced routes
+
+
+@pytest.mark.parametrize(("down", "up"), [shape for shape in SHAPES if shape not in UNEVEN])
 def test_parents_follow_from_the_digits_of_the_destination(down: list[int], up: list[int]) -> None:
     """Position p of level i leads to parent digit d by the name of level i + 1, so no digit is taken
     twice."""

@@ -1,4 +1,4 @@
-"""Balanced routes: shortest still, never worse, and as even as they can be where that is known."""
+"""Balanced routes: never worse, and as even as they can be where that is known."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from hocket import _core
 from strategies import NetworkPlan, few_ranks, one_host, random_graph, shortest_hops, star
+from wired_switches import hyperx, random_regular
 
 
 def bounds(network: _core.Network) -> _core.Bounds:
@@ -83,7 +84,6 @@ def test_spines_are_shared_evenly(leaves: int, spines: int, hosts: int) -> None:
 
 def test_a_torus_of_switches_comes_near_the_mean() -> None:
     network = grid_of_switches(8).build("graph")
-    assert max(bounds(network).load) > 100
     after = balanced(network)
     assert max(bounds(after).load) <= 65  # the mean is 64
     assert balanced(network).next_hops == after.next_hops
@@ -92,7 +92,7 @@ def test_a_torus_of_switches_comes_near_the_mean() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 14))
-def test_balanced_routes_of_graphs_are_shortest_and_no_worse(seed: int, hosts: int) -> None:
+def test_balanced_routes_of_graphs_are_no_worse(seed: int, hosts: int) -> None:
     rng = Random(seed)
     plan = random_graph(rng, hosts)
     for host in plan.hosts:
@@ -100,12 +100,20 @@ def test_balanced_routes_of_graphs_are_shortest_and_no_worse(seed: int, hosts: i
     network = plan.build("graph")
     after = balanced(network)
     assert bounds(after).seconds <= bounds(network).seconds
-    distance = shortest_hops(network)
+    assert bounds(after).load == bounds(network).load  # without tables a graph has these routes already
+    ends = [end for a, b in plan.links for end in ((a, b), (b, a))]
     for src, dst in itertools.product(range(network.ranks), repeat=2):
-        route = after.route(src, dst)
-        assert len(route) == distance[plan.host_of[src]][plan.host_of[dst]]
-    if not after.next_hops:
-        assert bounds(after).load == bounds(network).load
+        nodes = [plan.host_of[src], *(ends[channel][1] for channel in after.route(src, dst))]
+        assert nodes[-1] == plan.host_of[dst]
+        assert len(set(nodes)) == len(nodes)
+
+
+def test_ways_are_shortest_where_the_hosts_own_links_are_the_busiest() -> None:
+    for plan in (hyperx(4, 1), random_regular(24, 6, 1, 1)):
+        network = plan.build("graph")
+        distance = shortest_hops(network)
+        for src, dst in itertools.product(range(network.ranks), repeat=2):
+            assert len(network.route(src, dst)) == distance[plan.host_of[src]][plan.host_of[dst]]
 
 
 def test_long_ways_are_given_up() -> None:

@@ -76,14 +76,16 @@ struct Hardness {
 
 }  // namespace
 
-Packed first_fit(const Network& network, const Demand& demand, std::uint64_t bound) {
-  const std::uint64_t n = demand.ranks;
+Packed first_fit(const Network& network, const SendPools& pools, std::uint64_t bound) {
+  const std::uint64_t n = network.ranks();
   // Shifts, in which neighbours in the list have different senders and receivers.
   std::vector<Hop> hops;
-  hops.reserve(demand.messages());
-  for (Rank shift = 1; shift < n; ++shift)
-    for (Rank src = 0; src < n; ++src) hops.push_back({src, static_cast<Rank>((src + shift) % n)});
-  const Resources resources(network, hops);
+  hops.reserve(n * n);
+  for (Rank shift = 0; shift < n; ++shift)
+    for (Rank src = 0; src < n; ++src)
+      if (shift > 0 || pools.members(pools.of(src)).size() > 1)
+        hops.push_back({src, static_cast<Rank>((src + shift) % n)});
+  const Resources resources(network, pools, hops);
 
   std::vector<std::uint32_t> order(hops.size());
   std::iota(order.begin(), order.end(), 0u);

@@ -1,13 +1,13 @@
 #pragma once
 /// Packing messages one by one into the earliest phase that has room.
 #include "core/algorithms/all_to_all/repair.hpp"
-#include "core/demand/demand.hpp"
 #include "core/network/network.hpp"
 
 namespace hocket::algorithms {
 
 /// First fit of an all-to-all in several orders; the one with the fewest phases, the first that has
-/// `bound` phases. Near-linear in messages × route length.
-[[nodiscard]] Packed first_fit(const Network& network, const Demand& demand, std::uint64_t bound);
+/// `bound` phases. Ranks of a pool of several have a message to themselves, too. Near-linear in messages × route
+/// length.
+[[nodiscard]] Packed first_fit(const Network& network, const SendPools& pools, std::uint64_t bound);
 
 }  // namespace hocket::algorithms

@@ -16,7 +16,7 @@ namespace hocket::algorithms {
 namespace {
 
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
-constexpr std::uint64_t most_steps = 4'000'000'000;
+constexpr std::uint64_t most_steps = 2'000'000'000;
 constexpr std::uint64_t steps_per_message = 200'000;
 constexpr std::uint32_t first_window = 256;  // phases looked at for one message: more find more, and cost more
 constexpr int most_failures = 20;            // consecutive failures to dissolve a phase
@@ -154,9 +154,9 @@ bool fill(EjectionSearch& search, const Packed& packed, std::uint64_t bound, std
 
 std::uint64_t repair_budget(std::uint64_t messages) { return std::min(most_steps, steps_per_message * messages); }
 
-void repair(const Network& network, std::uint64_t bound, Packed& packed, std::uint64_t budget) {
+void repair(const Network& network, const SendPools& pools, std::uint64_t bound, Packed& packed, std::uint64_t budget) {
   if (packed.phases <= bound) return;
-  const Resources resources(network, packed.hops);
+  const Resources resources(network, pools, packed.hops);
   if (Timetable::bytes(resources, packed.phases) > most_bytes) return;
   std::uint64_t needs = 0;
   for (std::uint32_t resource = 0; resource < resources.size(); ++resource) needs += resources.load(resource);

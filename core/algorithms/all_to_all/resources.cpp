@@ -26,14 +26,15 @@ class RankSets {
 
 }  // namespace
 
-Resources::Resources(const Network& network, std::span<const Hop> hops) : network_(network) {
+Resources::Resources(const Network& network, const SendPools& pools, std::span<const Hop> hops)
+    : network_(network), pools_(pools) {
   const std::uint64_t ranks = network.ranks(), channels = network.channels();
   RankSets senders(channels, ranks), receivers(channels, ranks);
   std::vector<std::uint64_t> used(2 * ranks + channels, 0);
   for (const Hop hop : hops) {
     route_.clear();
     network.append_route(hop.src, hop.dst, route_);
-    ++used[hop.src];
+    ++used[pools.of(hop.src)];
     ++used[ranks + hop.dst];
     for (const Channel channel : route_) {
       senders.add(channel, hop.src);
@@ -44,8 +45,13 @@ Resources::Resources(const Network& network, std::span<const Hop> hops) : networ
   number_.assign(used.size(), never_full);
   for (std::uint64_t i = 0; i < used.size(); ++i) {
     const std::uint64_t channel = i - 2 * ranks;
-    const std::uint32_t capacity =
-        i < 2 * ranks ? network.ports(static_cast<Rank>(i % ranks)) : network.capacity(static_cast<Channel>(channel));
+    if (i >= pools.count() && i < ranks) continue;
+    std::uint32_t capacity = 0;
+    if (i < ranks)
+      for (const Rank rank : pools.members(static_cast<std::uint32_t>(i))) capacity += network.ports(rank);
+    else
+      capacity =
+          i < 2 * ranks ? network.ports(static_cast<Rank>(i - ranks)) : network.capacity(static_cast<Channel>(channel));
     if (i >= 2 * ranks &&
         (senders.count(channel, network) <= capacity || receivers.count(channel, network) <= capacity))
       continue;
@@ -57,7 +63,7 @@ Resources::Resources(const Network& network, std::span<const Hop> hops) : networ
 
 void Resources::append(Hop hop, std::vector<std::uint32_t>& needs) const {
   const std::uint64_t ranks = network_.ranks();
-  needs.push_back(number_[hop.src]);
+  needs.push_back(number_[pools_.of(hop.src)]);
   route_.clear();
   network_.append_route(hop.src, hop.dst, route_);
   for (const Channel channel : route_)

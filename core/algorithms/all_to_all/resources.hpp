@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/algorithms/all_to_all/send_pools.hpp"
 #include "core/network/network.hpp"
 #include "core/schedule/schedule.hpp"
 
@@ -14,8 +15,9 @@ namespace hocket::algorithms {
 /// and wide inter-switch links, routes are two to three times shorter.
 class Resources {
  public:
-  /// `hops`: the messages to be scheduled. Linear in messages × route length.
-  Resources(const Network& network, std::span<const Hop> hops);
+  /// `hops`: the messages to be scheduled. The ranks of a pool share a send port that is as wide as they are many.
+  /// Linear in messages × route length.
+  Resources(const Network& network, const SendPools& pools, std::span<const Hop> hops);
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(capacity_.size()); }
   /// Messages that the resource carries in one phase.
@@ -29,7 +31,8 @@ class Resources {
   static constexpr std::uint32_t never_full = ~std::uint32_t{0};
 
   const Network& network_;
-  std::vector<std::uint32_t> number_;  ///< numbers of the send ports, receive ports and channels; or never_full
+  const SendPools& pools_;
+  std::vector<std::uint32_t> number_;  ///< numbers of the pools' send ports, receive ports and channels; or never_full
   std::vector<std::uint32_t> capacity_;
   std::vector<std::uint64_t> load_;
   mutable std::vector<Channel> route_;

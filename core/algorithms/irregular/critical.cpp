@@ -58,7 +58,7 @@ void squeeze(const Network& network, const Workload& work, std::uint64_t bound, 
       packed.hops.push_back({message.src, message.dst});
       packed.phase_of.push_back(p);
     }
-  repair(network, bound, packed, repair_budget(packed.hops.size()) / 4);
+  repair(network, SendPools(network, false), bound, packed, repair_budget(packed.hops.size()) / 4);
   std::vector<std::vector<Part>> phases(packed.phases);
   for (std::size_t i = 0; i < cut.parts.size(); ++i) phases[packed.phase_of[i]].push_back(cut.parts[i]);
   cut.begin.resize(1);

@@ -21,13 +21,14 @@ from hocket.cli._shared.options import (
 )
 from hocket.cli._shared.sizes import size_text
 from hocket.cli._shared.two_level import check_two_level_plan, exchange_of
-from hocket.cli._shared.work import with_spinner
+from hocket.cli._shared.work import read_whole, with_spinner
 from hocket.demand.collectives import ALL_TO_ALL
+from hocket.errors import HocketError
 from hocket.planning import aggregation
 from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
-    from hocket._core import Certificate, Plan, TwoLevelCertificate, TwoLevelExchange
+    from hocket._core import Certificate, Demand, Network, Plan, TwoLevelCertificate, TwoLevelExchange
     from hocket.network import Defaults, KnownNetwork
     from hocket.planning.figures import Figures
 
@@ -46,6 +47,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="PLAN has one rank a host: check both levels of what aggregates of NETWORK's ranks make of it.",
 )
+@click.option(
+    "--prices",
+    metavar="FILE.json",
+    help="Check the bound of any routes, by the prices of channels in what 'hocket plan --json' has printed.",
+)
 @defaults_options
 @json_option
 @click.pass_context
@@ -54,6 +60,7 @@ def verify(
     path: str,
     source: str,
     two_level: bool,
+    prices: str | None,
     defaults: Defaults,
     as_json: bool,
 ) -> None:
@@ -83,6 +90,7 @@ def verify(
         # The per-message cost that blocks were planned for is known to the plan alone.
         bound_seconds=header.bound_seconds if demand.by_blocks else stated.bounds.seconds,
     )
+    free = None if prices is None else _certified(prices, network, demand)
     begun = time.perf_counter()
     exchange = exchange_of(plan, known.network) if two_level else None
 
@@ -112,12 +120,27 @@ def verify(
             "peak_rss_bytes": peak_rss_bytes(),
             **known.rates_as_json(),
         }
+        if free is not None:
+            report["free_routes_seconds"] = free
         if exchange is not None:
             report["two_level"] = {"ranks": exchange.demand.ranks, "memory_bytes": max(exchange.memory)}
         click.echo(json.dumps(report))
     else:
-        _tell(path, plan, certificate, figures, known, seconds, exchange)
+        _tell(path, plan, certificate, figures, known, seconds, exchange, free)
     ctx.exit(0 if certificate.ok else 1)
+
+
+def _certified(path: str, network: Network, demand: Demand) -> float:
+    """Seconds that no all-to-all takes less by any routes, as the prices in the file certify."""
+    from hocket import _core
+    from hocket.planning.bounds import prices_in
+
+    try:
+        return float(_core.priced_seconds(network, demand, prices_in(read_whole(path, "prices"), path)))
+    except _core.InputError as problem:
+        raise HocketError(
+            f"{path}: {problem}", remedy="give what 'hocket plan --json' printed of this plan"
+        ) from None
 
 
 def _tell(
@@ -128,6 +151,7 @@ def _tell(
     known: KnownNetwork,
     seconds: float,
     exchange: TwoLevelExchange | None,
+    free: float | None,
 ) -> None:
     header = plan.header
     answer = {True: "yes", False: "NO"}
@@ -151,6 +175,8 @@ def _tell(
         f"time as planned  {format_time(header.predicted_seconds, 4)} predicted, "
         f"bound {format_time(figures.bound_seconds, 4)}, ratio {figures.time_ratio:.3f}{assumed}"
     )
+    if free is not None:
+        click.echo(f"any routes       bound {format_time(free, 4)}, by the prices given")
     if line := loud(known):
         click.echo(line)
     for kind, count in certificate.counts.items():

@@ -211,7 +211,7 @@ def header(
         *comment.serves,
         "",
         f"Algorithm   {planned.algorithm}",
-        f"Phases      {schedule.phases}; no schedule has fewer than {planned.bound_phases}"
+        f"Phases      {schedule.phases}; by these routes no schedule has fewer than {planned.bound_phases}"
         + ("" if by_time else f" (bottleneck {bottleneck})"),
         f"Contention  {contention}",
         f"Messages    {len(schedule)}; {_flow_text(options, waits)}",

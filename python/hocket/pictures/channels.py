@@ -158,6 +158,6 @@ def utilisation_of(simulation: Simulation, network: Network, channel: int) -> fl
 
 
 def bound_seconds(simulation: Simulation, network: Network) -> float:
-    """The time that the busiest channel needs for its bytes alone: no schedule is faster."""
+    """The time that the busiest channel needs for its bytes alone: no schedule on these routes is faster."""
     carried = simulation.channel_bytes
     return max([0.0, *(float(carried[c]) / float(network.rate(c)) for c in range(network.channels))])

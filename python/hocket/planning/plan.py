@@ -33,7 +33,7 @@ class Exchange:
     waits: _core.Waits
     bounds: _core.Bounds
     bound_phases: int  # no schedule under the algorithm's port model has fewer
-    bound_seconds: float  # no schedule takes less time
+    bound_seconds: float  # no schedule on these routes takes less time
     predicted_seconds: float
 
     @classmethod

@@ -19,6 +19,7 @@ from hocket.units import format_time
 if TYPE_CHECKING:
     from hocket._core import Network, Schedule
     from hocket.network import KnownNetwork
+    from hocket.planning.bounds import TrueBounds
     from hocket.planning.candidates import Forecast
     from hocket.planning.plan import PlannedExchange
 
@@ -68,15 +69,16 @@ def finish(
     if dump is not None:
         lines = dump_lines(planned.schedule)
         with_spinner(f"writing {dump}", lambda: write_atomically(dump, lines), as_json)
+    bounds = _bounds(planned, as_json)
     # Too many messages to simulate what libraries do: then their steps by the wires alone.
     library = planned.library_seconds() if forecast is None else {}
     if as_json:
         more: dict[str, Any] = {} if forecast is None else {"forecast": forecast.as_json()}
         if library:
             more["library"] = [{"name": name, "seconds": seconds} for name, seconds in library.items()]
-        click.echo(json.dumps({**_report(planned, known), **more}))
+        click.echo(json.dumps({**_report(planned, known, bounds), **more}))
     else:
-        click.echo(describe(planned, known))
+        click.echo(describe(planned, known, bounds))
         if forecast is not None:
             click.echo("\n".join(forecast.lines()))
         if library:
@@ -109,18 +111,27 @@ def tell_components(
         refused = refused or not planned.certificate.ok
         if as_json:
             names = [known.network.names[host] for host in known.network.hosts]
-            reports.append({"host_names": names, **_report(planned, known)})
+            reports.append({"host_names": names, **_report(planned, known, _bounds(planned, as_json))})
             continue
         click.echo(("\n" if number else "") + component_line(components, number))
-        click.echo(describe(planned, known))
+        click.echo(describe(planned, known, _bounds(planned, as_json)))
     if as_json:
         click.echo(json.dumps({"components": reports}))
     if refused:
         click.get_current_context().exit(1)
 
 
-def _report(planned: PlannedExchange, known: KnownNetwork) -> dict[str, Any]:
-    return {**planned.report(), **known.rates_as_json()}
+def _bounds(planned: PlannedExchange, quiet: bool) -> TrueBounds | None:
+    from hocket.planning.bounds import true_bounds
+
+    return with_spinner("bounding", lambda: true_bounds(planned.network, planned.demand), quiet)
+
+
+def _report(
+    planned: PlannedExchange, known: KnownNetwork, bounds: TrueBounds | None = None
+) -> dict[str, Any]:
+    told = {} if bounds is None else {"bounds": bounds.as_json(planned.schedule.phases)}
+    return {**planned.report(), **told, **known.rates_as_json()}
 
 
 def dump_lines(schedule: Schedule) -> Iterator[bytes]:
@@ -138,7 +149,7 @@ def row_lines(schedule: Schedule, rank: int) -> Iterator[bytes]:
         yield b"".join(line for line in lines if me in line.split(b",", 3)[1:3])
 
 
-def describe(planned: PlannedExchange, known: KnownNetwork) -> str:
+def describe(planned: PlannedExchange, known: KnownNetwork, bounds: TrueBounds | None = None) -> str:
     certificate, waits = planned.certificate, planned.waits
     transfers = len(planned.schedule)
     verdict = "verified" if certificate.ok else "REFUSED by the verifier"
@@ -148,6 +159,7 @@ def describe(planned: PlannedExchange, known: KnownNetwork) -> str:
     lines = [
         headline(planned),
         f"phases      {planned.schedule.phases}, bound {planned.bound_phases}{share if by_phases else ''}",
+        *([] if bounds is None else [f"bounds      {bounds.line(planned.schedule.phases)}"]),
         *_irregular_lines(planned, assumed),
         f"time        {format_time(planned.predicted_seconds, 4)} {PREDICTED[planned.prediction]}, "
         f"bound {format_time(planned.bound_seconds, 4)}, ratio {planned.figures.time_ratio:.3f}{assumed}",

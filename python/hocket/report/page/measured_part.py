@@ -128,7 +128,8 @@ def _bench(found: Measured) -> Iterator[Section]:
     section.add(
         log_figure(lines, 480, "message", "microseconds of a call", sizes, ""),
         paragraph(
-            "Median; bars reach from the 10th to the 90th percentile. Bound: no schedule is faster.", "note"
+            "Median; bars reach from the 10th to the 90th percentile. Bound: no schedule on these routes is faster.",
+            "note",
         ),
     )
     yield section

@@ -93,7 +93,8 @@ def plan_sections(title: str, plan: Plan) -> Iterator[Section]:
     else:
         head.add(
             paragraph(
-                "Predicted: by Hocket's simulator, without per-message costs. Bound: no schedule is faster.",
+                "Predicted: by Hocket's simulator, without per-message costs. "
+                "Bound: no schedule on these routes is faster.",
                 "note",
             )
         )

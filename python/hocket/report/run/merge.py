@@ -30,7 +30,7 @@ class Line:
     bytes: int  # of all ranks, each to others
     seconds: tuple[float, float, float]  # least, mean and most of a rank
     predicted: float | None  # seconds by the model, of the communicator that takes longest
-    bound: float | None  # seconds, of that communicator; no schedule is faster
+    bound: float | None  # seconds, of that communicator; no schedule on these routes is faster
 
     @property
     def mean(self) -> float:

@@ -1,0 +1,99 @@
+"""Topologies of the literature as networkx graphs of switches, with hosts: what `Network.from_networkx` reads."""
+
+from __future__ import annotations
+
+import itertools
+from random import Random
+from typing import Any
+
+import networkx as nx
+
+
+def with_hosts(switches: Any, hosts: int) -> Any:
+    """A copy of a graph of switches with so many hosts on each; hosts have one rank."""
+    graph = nx.Graph()
+    for number, node in enumerate(sorted(switches)):
+        graph.add_node(("s", node), ranks=0)
+        for host in range(hosts):
+            graph.add_node(("h", number, host), ranks=1)
+            graph.add_edge(("s", node), ("h", number, host))
+    graph.add_edges_from((("s", a), ("s", b)) for a, b in switches.edges)
+    return nx.relabel_nodes(graph, {node: "-".join(map(str, _flat(node))) for node in graph})
+
+
+def _flat(node: Any) -> list[Any]:
+    return [each for part in node for each in (_flat(part) if isinstance(part, tuple) else [part])]
+
+
+def jellyfish(switches: int, degree: int, hosts: int, seed: int) -> Any:
+    """A random regular graph (Singla et al., NSDI 2012)."""
+    for attempt in itertools.count():
+        graph = nx.random_regular_graph(degree, switches, seed=seed + 1000 * attempt)
+        if nx.is_connected(graph):
+            return with_hosts(graph, hosts)
+    raise AssertionError
+
+
+def kautz(degree: int, diameter: int, hosts: int) -> Any:
+    """The Kautz graph of words of so many letters, undirected; an edge both of whose directions exist is one link."""
+    letters = range(degree + 1)
+    words = [
+        w
+        for w in itertools.product(letters, repeat=diameter)
+        if all(a != b for a, b in itertools.pairwise(w))
+    ]
+    graph = nx.Graph()
+    graph.add_nodes_from(words)
+    graph.add_edges_from((w, (*w[1:], x)) for w in words for x in letters if x != w[-1] and w != (*w[1:], x))
+    return with_hosts(graph, hosts)
+
+
+def hyperx(*sides: int, hosts: int) -> Any:
+    """Switches in a grid, all of a line wired to each other (Ahn et al., SC 2009)."""
+    places = list(itertools.product(*map(range, sides)))
+    graph = nx.Graph()
+    graph.add_nodes_from(places)
+    graph.add_edges_from(
+        (a, b)
+        for a, b in itertools.combinations(places, 2)
+        if sum(x != y for x, y in zip(a, b, strict=True)) == 1
+    )
+    return with_hosts(graph, hosts)
+
+
+def slim_fly(q: int, hosts: int) -> Any:
+    """The graph of McKay, Miller and Širáň for a prime q = 4w + 1 (Besta and Hoefler, SC 2014)."""
+    root = next(x for x in range(2, q) if len({pow(x, k, q) for k in range(q - 1)}) == q - 1)
+    even = {pow(root, k, q) for k in range(0, q - 1, 2)}
+    odd = {pow(root, k, q) for k in range(1, q - 1, 2)}
+    graph = nx.Graph()
+    for x, y, other in itertools.product(range(q), repeat=3):
+        if (y - other) % q in even:
+            graph.add_edge((0, x, y), (0, x, other))
+        if (y - other) % q in odd:
+            graph.add_edge((1, x, y), (1, x, other))
+        graph.add_edge((0, x, (other * x + y) % q), (1, other, y))
+    return with_hosts(graph, hosts)
+
+
+def polarfly(q: int, hosts: int) -> Any:
+    """Points of the projective plane over a prime field, wired where orthogonal (Lakhotia et al., SC 2022)."""
+    points = [(1, y, z) for y in range(q) for z in range(q)] + [(0, 1, z) for z in range(q)] + [(0, 0, 1)]
+    graph = nx.Graph()
+    graph.add_nodes_from(points)
+    graph.add_edges_from(
+        (a, b)
+        for a, b in itertools.combinations(points, 2)
+        if sum(x * y for x, y in zip(a, b, strict=True)) % q == 0
+    )
+    return with_hosts(graph, hosts)
+
+
+def xpander(degree: int, lift: int, hosts: int, seed: int) -> Any:
+    """A random lift of a complete graph (Valadarsky et al., CoNEXT 2016)."""
+    rng = Random(seed)
+    graph = nx.Graph()
+    for a, b in itertools.combinations(range(degree + 1), 2):
+        for i, j in enumerate(rng.sample(range(lift), lift)):
+            graph.add_edge((a, i), (b, j))
+    return with_hosts(graph, hosts)

@@ -1,0 +1,251 @@
+"""Three bounds of an all-to-all: of the routes as installed, of any routes, of the ports.
+
+The bound of any routes is the maximum concurrent flow (Shahrokhi and Matula, JACM 1990). Prices of the channels certify
+it: :func:`hocket._core.priced_seconds` checks them. The core finds good prices; where these may not be the best and
+scipy is installed, a linear program finds those (HiGHS).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from hocket import _core
+from hocket.demand.collectives import ALL_TO_ALL
+from hocket.errors import PlanError
+from hocket.planning.figures import ratio
+
+LINEAR_PROGRAM: Final = "linear program"
+PRICES: Final = "prices"
+ONE_PATH: Final = "one path"
+MOST_VARIABLES: Final = 60_000
+MOST_SECONDS: Final = 5.0  # of the linear program; beyond, the prices of the core stand
+
+
+@dataclass(frozen=True, slots=True)
+class FreeRoutes:
+    """The bound of any routes. ``prices``: its certificate, a price per channel. ``exact``: no prices say more than
+    0.1 % more. ``by``: how they were found: by the core (``prices``), by a ``linear program``, or because there is but
+    ``one path``."""
+
+    seconds: float
+    prices: list[float]
+    exact: bool
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrueBounds:
+    """Seconds of each bound, and phases: how many messages at a host's full speed take as long, which for the routes
+    and the ports are whole. ``free``: None where it is not known, as where only routes are.
+
+    Where a message takes one way, a phase of ``routes`` has a message per channel; of ``free``, parts of one may take
+    different ways. ``balanced``: bounds of the routes that ``hocket network balance`` proposes in place of installed
+    ones, where these are better."""
+
+    routes_seconds: float
+    routes_phases: int
+    ports_seconds: float
+    ports_phases: int
+    message_seconds: float
+    free: FreeRoutes | None
+    balanced: _core.Bounds | None = None
+
+    @property
+    def free_phases(self) -> float | None:
+        """Phases of the bound of any routes; None where it is not known."""
+        if self.free is None or not self.message_seconds:
+            return None
+        return self.free.seconds / self.message_seconds
+
+    def as_json(self, phases: int | None = None) -> dict[str, Any]:
+        """Each bound as an object; if ``phases`` are given, with their ratio to it, and with the certificate."""
+
+        def told(seconds: float, bound: float, **more: Any) -> dict[str, Any]:
+            over = {} if phases is None else {"ratio": ratio(phases, bound)}
+            return {"seconds": seconds, "phases": bound, **over, **more}
+
+        found: dict[str, Any] = {
+            "installed_routes": told(self.routes_seconds, self.routes_phases),
+            "ports": told(self.ports_seconds, self.ports_phases),
+        }
+        if self.free is not None and self.free_phases is not None:
+            certificate = {} if phases is None else {"prices": self.free.prices}
+            how = {"by": self.free.by, "exact": self.free.exact, **certificate}
+            found["free_routes"] = told(self.free.seconds, self.free_phases, **how)
+        if self.balanced is not None:
+            found["balanced_routes"] = told(self.balanced.seconds, self.balanced.phases)
+        return found
+
+    def line(self, phases: int | None = None) -> str:
+        """The bounds in one line for people."""
+
+        def told(what: str, bound: float, more: str = "") -> str:
+            over = "" if phases is None else f"ratio {ratio(phases, bound):.3f}"
+            inside = ", ".join(filter(None, (over, more)))
+            return f"{what} {bound:.5g}" + (f" ({inside})" if inside else "")
+
+        texts = [told("these routes", self.routes_phases)]
+        if self.free is not None and self.free_phases is not None:
+            how = f"by {self.free.by}" + ("" if self.free.exact else ", maybe more")
+            texts.append(told("any routes", self.free_phases, how))
+        texts.append(told("one port a rank", self.ports_phases))
+        if self.balanced is not None:
+            texts.append(told("balanced routes", self.balanced.phases, "'hocket network balance'"))
+        return ", ".join(texts)
+
+
+def prices_in(text: bytes, name: str) -> list[float]:
+    """The prices in what ``hocket plan --json`` printed. Raises PlanError."""
+    remedy = "give what 'hocket plan all-to-all … --json' printed"
+    try:
+        prices = json.loads(text)["bounds"]["free_routes"]["prices"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise PlanError(f"{name}: no prices under bounds, free_routes", remedy=remedy) from None
+    if not isinstance(prices, list) or not all(type(price) in (int, float) for price in prices):
+        raise PlanError(f"{name}: the prices are no list of numbers", remedy=remedy)
+    try:
+        return [float(price) for price in prices]
+    except OverflowError:
+        raise PlanError(f"{name}: a price is too large", remedy=remedy) from None
+
+
+def true_bounds(network: _core.Network, demand: _core.Demand) -> TrueBounds | None:
+    """The three bounds of an all-to-all; None for other demands. Takes a second or two at 500 hosts."""
+    if demand.pattern != ALL_TO_ALL:
+        return None
+    bounds, ranks = _core.lower_bounds(network, demand), network.ranks_per_node
+    busiest = max((-(-load // network.capacity(c)) for c, load in enumerate(bounds.load)), default=0)
+    leaving = max((network.ranks - ranks[host] for host in network.hosts), default=0)
+    message = demand.bytes / network.host_rate if network.host_rate else 0.0
+    return TrueBounds(
+        bounds.seconds, busiest, leaving * message, max(network.ranks - 1, 0), message,
+        free_routes(network, demand, bounds), _balanced(network, demand, bounds),
+    )  # fmt: skip
+
+
+def _balanced(network: _core.Network, demand: _core.Demand, bounds: _core.Bounds) -> _core.Bounds | None:
+    """Bounds of balanced routes in place of forwarding tables or ties, if they are better."""
+    if not (network.next_hops or network.shape == _core.Shape.torus):
+        return None
+    try:
+        found = _core.lower_bounds(_core.balance_routes(network, demand), demand)
+    except _core.InputError:  # too large
+        return None
+    return found if found.seconds < bounds.seconds else None
+
+
+def free_routes(
+    network: _core.Network, demand: _core.Demand, bounds: _core.Bounds | None = None
+) -> FreeRoutes | None:
+    """The bound of any routes. ``bounds``: those of the routes, if known already.
+
+    None where only routes are known, and where one search of all cheapest ways would take many seconds."""
+    if network.shape == _core.Shape.routed or network.channels == 0:
+        return None
+    if network.shape == _core.Shape.tree:  # there are no other routes
+        bounds = bounds or _core.lower_bounds(network, demand)
+        prices = [0.0] * network.channels
+        prices[bounds.bottleneck] = 1.0
+        return FreeRoutes(bounds.seconds, prices, True, ONE_PATH)
+    found = _core.price_channels(network, demand)
+    if found is None:
+        return None
+    known = FreeRoutes(found.seconds, found.prices, found.exact, PRICES)
+    if known.exact:
+        return known
+    best = _best_prices(network)
+    if best is None:
+        return known
+    # The program's own prices are exact up to its tolerance; the bound is what the check says of them. Links of hosts
+    # are not in it: where these take longer, the known prices are theirs, and the best.
+    seconds = float(_core.priced_seconds(network, demand, best))
+    if seconds >= known.seconds:
+        return FreeRoutes(seconds, best, True, LINEAR_PROGRAM)
+    return replace(known, exact=True)
+
+
+def _best_prices(network: _core.Network) -> list[float] | None:
+    """Prices by a linear program; None without scipy, where it is too large, or at its limit.
+
+    Variables: what each node with ranks sends over each channel, and the time T. Hosts with one link to a switch are
+    left out; what they send is their switch's.
+    """
+    core = _Core(network)
+    if len(core.sources) * len(core.channels) > MOST_VARIABLES or not core.channels:
+        return None
+    try:
+        import numpy as np
+        from scipy.optimize import linprog
+        from scipy.sparse import coo_array
+    except ImportError:
+        return None
+    count = len(core.channels)
+    ends = np.array([core.ends[c] for c in core.channels])
+    rates = np.array([network.rate(c) for c in core.channels]) / network.host_rate
+    number = {node: i for i, node in enumerate(core.nodes)}
+    tail = np.array([number[a] for a, _ in ends])
+    head = np.array([number[b] for _, b in ends])
+    rows, columns, entries, wanted = [], [], [], []
+    usable = np.ones(len(core.sources) * count + 1, dtype=bool)
+    for k, source in enumerate(core.sources):
+        here = np.arange(count) + k * count
+        at = k * len(core.nodes)
+        rows += [at + head, at + tail]
+        columns += [here, here]
+        entries += [np.ones(count), -np.ones(count)]
+        want = np.array([core.ranks[node] for node in core.nodes], dtype=float) * core.ranks[source]
+        want[number[source]] -= want.sum()
+        wanted.append(want / network.ranks)
+        passes = np.array([a == source or core.forwards[a] for a, _ in ends])
+        usable[here] = passes & (head != number[source])
+    equal = coo_array(
+        (np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns))),
+        shape=(len(core.sources) * len(core.nodes), len(core.sources) * count + 1),
+    )
+    total = len(core.sources) * count
+    over = coo_array(
+        (
+            np.concatenate([np.ones(total), -rates]),
+            (
+                np.concatenate([np.tile(np.arange(count), len(core.sources)), np.arange(count)]),
+                np.concatenate([np.arange(total), np.full(count, total)]),
+            ),
+        ),
+        shape=(count, total + 1),
+    )
+    cost = np.zeros(total + 1)
+    cost[-1] = 1
+    found = linprog(
+        cost, A_ub=over.tocsr(), b_ub=np.zeros(count), A_eq=equal.tocsr(), b_eq=np.concatenate(wanted),
+        bounds=np.column_stack([np.zeros(total + 1), np.where(usable, np.inf, 0)]),
+        method="highs-ipm", options={"time_limit": MOST_SECONDS},
+    )  # fmt: skip
+    if found.status != 0:
+        return None
+    prices = [0.0] * network.channels
+    for channel, price in zip(core.channels, -found.ineqlin.marginals, strict=True):
+        prices[channel] = max(float(price), 0.0)
+    return prices if math.fsum(prices) > 0 else None
+
+
+class _Core:
+    """The network without hosts that have one link to a switch."""
+
+    def __init__(self, network: _core.Network) -> None:
+        passes_on = network.shape not in (_core.Shape.graph, _core.Shape.tree)
+        count = network.ranks_per_node
+        self.ends = [ends for a, b in network.links for ends in ((a, b), (b, a))]
+        leaving: list[list[int]] = [[] for _ in count]
+        for channel, (tail, _) in enumerate(self.ends):
+            leaving[tail].append(channel)
+        self.ranks = dict(enumerate(count))
+        for host in () if passes_on else network.hosts:
+            if len(leaving[host]) == 1 and not count[switch := self.ends[leaving[host][0]][1]]:
+                self.ranks[switch] += self.ranks.pop(host)
+        self.nodes = list(self.ranks)
+        self.sources = [node for node in self.nodes if self.ranks[node]]
+        self.forwards = {node: passes_on or not count[node] for node in self.nodes}
+        self.channels = [c for node in self.nodes for c in leaving[node] if self.ends[c][1] in self.ranks]

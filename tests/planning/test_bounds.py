@@ -1,0 +1,117 @@
+"""Three bounds: of the routes, of any routes, of the ports."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import pytest
+
+from hocket import _core
+from hocket.network import read_network
+from hocket.planning import bounds
+from hocket.planning.bounds import LINEAR_PROGRAM, PRICES, free_routes, true_bounds
+from strategies import NetworkPlan, star
+from wired_switches import hung, random_regular
+
+
+def all_to_all(network: _core.Network) -> _core.Demand:
+    return _core.Demand(network.ranks, 1 << 16)
+
+
+def uneven() -> _core.Network:
+    """Two ways between two switches: a cable, and one by way of a third switch. Tables send all by the cable."""
+    plan = hung(3, [(0, 1), (1, 2), (0, 2)], 0)
+    for switch in (0, 0, 0, 0, 1, 1, 1, 1):
+        plan.node(1, switch)
+    hops = [(0, None, 0), (1, None, 1), (2, None, 3)]
+    a, b = [x for x, _ in plan.links], [y for _, y in plan.links]
+    return _core.build_graph(plan.names, plan.ranks, a, b, plan.rates, [0.0] * len(a), hops)
+
+
+def test_where_another_route_would_do_better() -> None:
+    found = true_bounds(uneven(), all_to_all(uneven()))
+    assert found is not None
+    assert (found.routes_phases, found.ports_phases) == (16, 7)
+    assert found.free_phases == pytest.approx(8, rel=2e-3)
+    line = found.line(16)
+    assert line.startswith("these routes 16 (ratio 1.000), any routes 8 (ratio 2.000, by ")
+    assert line.endswith(
+        "one port a rank 7 (ratio 2.286), balanced routes 8 (ratio 2.000, 'hocket network balance')"
+    )
+    told = found.as_json(16)
+    assert told["installed_routes"]["ratio"] == 1
+    assert told["free_routes"]["ratio"] == pytest.approx(2, rel=2e-3)
+    assert _core.priced_seconds(
+        uneven(), all_to_all(uneven()), told["free_routes"]["prices"]
+    ) == pytest.approx(told["free_routes"]["seconds"])
+
+
+def test_a_star_is_bound_by_its_ports() -> None:
+    network = star(5).build()
+    found = true_bounds(network, all_to_all(network))
+    assert found is not None
+    assert (found.routes_phases, found.ports_phases) == (4, 4)
+    assert found.free_phases == pytest.approx(4)
+    assert found.free is not None and found.free.exact
+
+
+def test_other_demands_have_no_such_bounds() -> None:
+    network = star(5).build()
+    assert true_bounds(network, _core.Demand(5, 1, "all-gather")) is None
+
+
+def test_only_routes_are_known() -> None:
+    network = read_network("examples/networks/two-clusters.xml")
+    assert network.shape == _core.Shape.routed
+    found = true_bounds(network, all_to_all(network))
+    assert found is not None
+    assert found.free is None and found.free_phases is None
+    assert "free_routes" not in found.as_json()
+    assert "any routes" not in found.line()
+
+
+def test_one_host() -> None:
+    plan = NetworkPlan()
+    plan.node(3, plan.node(0))
+    network = plan.build("graph")
+    found = true_bounds(network, all_to_all(network))
+    assert found is not None
+    assert (found.routes_seconds, found.ports_seconds) == (0, 0)
+
+
+def test_the_linear_program_finds_no_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("scipy")
+    network = random_regular(16, 4, 3, 5).build("graph")
+    best = free_routes(network, all_to_all(network))
+    assert best is not None and best.exact
+    monkeypatch.setattr(bounds, "MOST_VARIABLES", 0)
+    other = free_routes(network, all_to_all(network))
+    assert other is not None and other.by == PRICES
+    assert 0.9 * best.seconds <= other.seconds <= best.seconds * (1 + 1e-9)
+    if not other.exact:
+        assert best.by == LINEAR_PROGRAM
+
+
+def test_without_scipy_the_cheap_bound_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = random_regular(16, 4, 3, 5).build("graph")
+    known = builtins.__import__
+
+    def lacking(name: str, *arguments: Any) -> Any:
+        if name.startswith("scipy"):
+            raise ImportError(name)
+        return known(name, *arguments)
+
+    monkeypatch.setattr(builtins, "__import__", lacking)
+    found = true_bounds(network, all_to_all(network))
+    assert found is not None and found.free is not None
+    assert found.free.by == PRICES
+    assert "by prices" in found.line()
+
+
+def test_a_program_at_its_limit_leaves_the_cheap_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("scipy")
+    monkeypatch.setattr(bounds, "MOST_SECONDS", 1e-9)
+    network = random_regular(40, 6, 3, 5).build("graph")
+    found = free_routes(network, all_to_all(network))
+    assert found is not None and found.by == PRICES
