@@ -91,7 +91,7 @@ class TrueBounds:
         if self.free is not None and self.free_phases is not None:
             how = f"by {self.free.by}" + ("" if self.free.exact else ", maybe more")
             texts.append(told("any routes", self.free_phases, how))
-        texts.append(told("one port a rank", self.ports_phases))
+        texts.append(told("ports", self.ports_phases))
         if self.balanced is not None:
             texts.append(told("balanced routes", self.balanced.phases, "'hocket network balance'"))
         return ", ".join(texts)
@@ -118,10 +118,12 @@ def true_bounds(network: _core.Network, demand: _core.Demand) -> TrueBounds | No
         return None
     bounds, ranks = _core.lower_bounds(network, demand), network.ranks_per_node
     busiest = max((-(-load // network.capacity(c)) for c, load in enumerate(bounds.load)), default=0)
-    leaving = max((network.ranks - ranks[host] for host in network.hosts), default=0)
+    ports = network.ports or [1] * len(ranks)
+    leaving = max(((network.ranks - ranks[host]) / ports[host] for host in network.hosts), default=0)
+    most_sends = max((-(-(network.ranks - 1) // ports[host]) for host in network.hosts), default=0)
     message = demand.bytes / network.host_rate if network.host_rate else 0.0
     return TrueBounds(
-        bounds.seconds, busiest, leaving * message, max(network.ranks - 1, 0), message,
+        bounds.seconds, busiest, leaving * message, most_sends, message,
         free_routes(network, demand, bounds), _balanced(network, demand, bounds),
     )  # fmt: skip
 
@@ -247,5 +249,6 @@ class _Core:
                 self.ranks[switch] += self.ranks.pop(host)
         self.nodes = list(self.ranks)
         self.sources = [node for node in self.nodes if self.ranks[node]]
-        self.forwards = {node: passes_on or not count[node] for node in self.nodes}
+        passing = network.forwards or [0] * len(count)
+        self.forwards = {node: passes_on or not count[node] or bool(passing[node]) for node in self.nodes}
         self.channels = [c for node in self.nodes for c in leaving[node] if self.ends[c][1] in self.ranks]
