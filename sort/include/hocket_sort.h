@@ -70,8 +70,8 @@ HOCKET_API void* hocket_sorted_payload(const hocket_sorted* sorted);
 HOCKET_API void hocket_free_sorted(hocket_sorted** sorted);
 
 /* One step of the sort. `seconds`: of this rank, waiting included; a step repeated for every digit is summed up.
- * `predicted`: by the memory model (hocket help algorithms). "first touch": allocation of memory that ranks share, which
- * later sorts reuse. */
+ * `predicted`: by the memory model (hocket help algorithms). "first touch": allocation of memory that ranks share,
+ * which later sorts reuse. */
 typedef struct hocket_sort_step {
   const char* name;
   double seconds, predicted;

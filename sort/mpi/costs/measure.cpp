@@ -15,8 +15,7 @@ constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
 
 void check_arguments(int what, std::int64_t bytes, int repeat, const double* seconds) {
   need(seconds, "seconds");
-  if (what < HOCKET_MEET || what > HOCKET_EXCHANGE)
-    throw ApiError{HOCKET_ERR_ARGUMENT, "no such measurement exists"};
+  if (what < HOCKET_MEET || what > HOCKET_EXCHANGE) throw ApiError{HOCKET_ERR_ARGUMENT, "no such measurement exists"};
   if (bytes < 0 || bytes > most_bytes || repeat < 0)
     throw ApiError{HOCKET_ERR_ARGUMENT, "bytes (to 2^30) or repeat are out of range"};
 }
