@@ -60,6 +60,7 @@ _COLLECTIVES: Final = (
 
 # A valid command line of each command, its words for shlex; {net}, … are files that ``Files`` makes.
 VALID: Final = {
+    "order": "--network {net} --ranks-per-host 2 --for all-gather --format plain",
     "network show": "{net} --bytes 1MiB --rate 1Gbit --latency 5us",
     "network balance": "torus:3x3 -o {new}.toml",
     "network convert": "{net} -o {new}.toml",

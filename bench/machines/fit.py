@@ -21,7 +21,7 @@ import numpy as np
 from cells import Cell, Job, read_cells
 
 from hocket.errors import HocketError, UsageError
-from machines import DESCRIBED, FROZEN, Machine
+from described import DESCRIBED, FROZEN, Machine
 from model import Costs, Fabric, Program, seconds
 
 MOST_CELLS: Final = 6

@@ -26,7 +26,7 @@ from cells import Cell, Job, read_cells
 from fit import GUESSES_BLIND, few_cells, fitted
 
 from hocket.errors import HocketError
-from machines import DESCRIBED, Machine, frozen, machine_of
+from described import DESCRIBED, Machine, frozen, machine_of
 from model import Costs, Fabric, seconds
 
 LEAST: Final = 32 << 10  # bytes of the vector

@@ -24,7 +24,7 @@ from ours import schedule_seconds
 from predict import Prediction, Predictor, best_among_two, predictions
 
 from hocket.errors import HocketError
-from machines import machine_of
+from described import machine_of
 from results_file import Row, begin, cells, grouped, provenance
 
 SOURCE: Final = (

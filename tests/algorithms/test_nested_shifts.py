@@ -28,7 +28,11 @@ def test_any_part_of_any_fat_tree(shape: Shape, seed: int) -> None:
         plan = with_gaps(plan, shape, rng)
     ranks = with_ranks(plan, rng)
     assume(sum(ranks) > 1)
-    check(plan.build("graph").restricted_to(ranks), NAME)
+    network = plan.build("graph").restricted_to(ranks)
+    # Where D-mod-k loads the links unevenly routes are balanced, and come down several ways.
+    reason = _core.find_algorithm(NAME).why_not(network, _core.Demand(network.ranks, 64))
+    assume("come down one way" not in reason)
+    check(network, NAME)
 
 
 @settings(max_examples=60)

@@ -26,7 +26,7 @@ import standard
 import tofu
 from cells import Cell, Job, read_cells
 
-import machines
+import described
 from model import Costs, Habits, Phase, Program, seconds
 
 HEAD = (
@@ -154,16 +154,16 @@ def test_hosts_are_those_of_the_allocation_of_as_many_ranks(tmp_path) -> None:
 
 
 def test_frozen_costs_come_from_six_cells_at_most() -> None:
-    known = machines.frozen()
-    assert set(known) == set(machines.DESCRIBED) == set(fit.CELLS)
+    known = described.frozen()
+    assert set(known) == set(described.DESCRIBED) == set(fit.CELLS)
     for name, (costs, keys) in known.items():
         assert 0 < len(keys) == len(set(keys)) == len(fit.CELLS[name]) <= fit.MOST_CELLS == 6
-        assert costs.rate <= machines.DESCRIBED[name].interface and 0 < costs.streamed <= 1
-        assert len(machines.DESCRIBED[name].fitted) <= len(keys)
+        assert costs.rate <= described.DESCRIBED[name].interface and 0 < costs.streamed <= 1
+        assert len(described.DESCRIBED[name].fitted) <= len(keys)
 
 
 def cells_of(job: Job, costs: Costs) -> list[Cell]:
-    machine = machines.machine_of(job.system)
+    machine = described.machine_of(job.system)
     made = []
     for name, size in itertools.product(
         ("ring_ompi", "recursive_doubling_ompi"), (1 << 16, 1 << 20, 1 << 27)
@@ -184,7 +184,7 @@ def cells_of(job: Job, costs: Costs) -> list[Cell]:
 
 def test_a_fit_finds_the_costs_that_made_the_times() -> None:
     job = Job("elsewhere", "j", (8,), 1)
-    machine = machines.machine_of("elsewhere")
+    machine = described.machine_of("elsewhere")
     true = Costs(eager=4e-6, rendezvous=2e-5, rate=9e9, streamed=0.6)
     found = fit.fitted(machine, cells_of(job, true), lambda one, job: one.fabric(job))
     for name in ("eager", "rate", "streamed"):
@@ -203,7 +203,7 @@ def test_cells_to_fit_on_are_chosen_without_their_times() -> None:
 
 
 def test_fitted_cells_are_not_counted_as_blind(tmp_path, monkeypatch, capsys) -> None:
-    key = machines.frozen()["fugaku"][1][0]
+    key = described.frozen()["fugaku"][1][0]
     system, job, nodes, _, collective, algorithm, size = key.split("/")
     rows = [
         row(system, collective, algorithm, int(size), 200, nodes, job),
@@ -230,12 +230,12 @@ def test_programs_for_grids_of_nodes_want_one_rank_a_node() -> None:
     assert named.program("allreduce", name, (1, 1), 2, 1e6) is None
 
 
-def fugaku(*shape: int) -> machines.Fabric:
-    return machines.DESCRIBED["fugaku"].fabric(Job("fugaku", "j", shape, 1))
+def fugaku(*shape: int) -> described.Fabric:
+    return described.DESCRIBED["fugaku"].fabric(Job("fugaku", "j", shape, 1))
 
 
-def star(hosts: int, ranks: int = 1) -> machines.Fabric:
-    return machines.machine_of("elsewhere").fabric(Job("elsewhere", "j", (hosts,), ranks))
+def star(hosts: int, ranks: int = 1) -> described.Fabric:
+    return described.machine_of("elsewhere").fabric(Job("elsewhere", "j", (hosts,), ranks))
 
 
 def test_a_ring_takes_what_its_steps_take() -> None:

@@ -16,7 +16,7 @@ namespace hocket::algorithms {
 namespace {
 
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
-constexpr std::uint64_t most_steps = 2'000'000'000;
+constexpr std::uint64_t most_steps = 4'000'000'000;
 constexpr std::uint64_t steps_per_message = 200'000;
 constexpr std::uint32_t first_window = 256;  // phases looked at for one message: more find more, and cost more
 constexpr int most_failures = 20;            // consecutive failures to dissolve a phase

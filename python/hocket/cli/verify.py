@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 @click.option(
     "--prices",
     metavar="FILE.json",
-    help="Check the bound of any routes, by the prices of channels in what 'hocket plan --json' has printed.",
+    help="Check the bound of any routes, by the prices of channels in what 'hocket plan all-to-all --json' has printed.",
 )
 @defaults_options
 @json_option
@@ -139,7 +139,7 @@ def _certified(path: str, network: Network, demand: Demand) -> float:
         return float(_core.priced_seconds(network, demand, prices_in(read_whole(path, "prices"), path)))
     except _core.InputError as problem:
         raise HocketError(
-            f"{path}: {problem}", remedy="give what 'hocket plan --json' printed of this plan"
+            f"{path}: {problem}", remedy="give what 'hocket plan all-to-all --json' printed of this plan"
         ) from None
 
 

@@ -98,7 +98,7 @@ class TrueBounds:
 
 
 def prices_in(text: bytes, name: str) -> list[float]:
-    """The prices in what ``hocket plan --json`` printed. Raises PlanError."""
+    """The prices in what ``hocket plan all-to-all --json`` printed. Raises PlanError."""
     remedy = "give what 'hocket plan all-to-all … --json' printed"
     try:
         prices = json.loads(text)["bounds"]["free_routes"]["prices"]

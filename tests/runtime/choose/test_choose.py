@@ -167,7 +167,7 @@ def test_damaged_timings_is_told_once_and_learned_anew(
     told = calls(SLOW, FAST)
     assert told.first == 1 and told.last == 39
     warnings = [line for line in told.said.splitlines() if "HOCKET_CHOICES" in line]
-    assert len(warnings) == 1 and "found out anew" in warnings[0], told.said
+    assert len(warnings) == 1 and "measured again" in warnings[0], told.said
     assert "winner=" in path.read_text()
 
 

@@ -75,7 +75,7 @@ def test_a_tool_that_hides_calls(check: Check, build: Callable[..., Path]) -> No
     said = check("counted", "chain:2,2", RANKS, exports={"LD_PRELOAD": f"$LD_PRELOAD:{tool}"})
     saw_everything(said)
     assert said.scheduled() == 0
-    assert said.count("preload the tool before it") == 1
+    assert said.count("preload the tool before Hocket") == 1
 
 
 @pytest.mark.parametrize("scope", ["local", "global"])

@@ -129,7 +129,7 @@ static void refuses(void) {
   refused("more than can be", hocket_sort(comm, NULL, HOCKET_U64, last ? INT64_MAX : 1, keys, 0, NULL, &sorted),
           sorted);
   refused("more than can be", hocket_sort(comm, NULL, HOCKET_U8, 1, keys, last ? SIZE_MAX : 1, keys, &sorted), sorted);
-  refused("communicator is none", hocket_sort(MPI_COMM_NULL, NULL, HOCKET_U8, 3, keys, 0, NULL, &sorted), sorted);
+  refused("communicator is null", hocket_sort(MPI_COMM_NULL, NULL, HOCKET_U8, 3, keys, 0, NULL, &sorted), sorted);
   const hocket_sort_options bad[] = {
       {.method = 3}, {.balance = -1}, {.sampling = 2}, {.oversampling = -1}, {.digit_bits = 13}};
   const char* const names[] = {"method 3", "balance -1", "sampling 2", "oversampling -1", "digit_bits 13"};
