@@ -19,9 +19,9 @@ from typing import Final
 import named
 import numpy as np
 from cells import Cell, Job, read_cells
+from described import DESCRIBED, FROZEN, Machine
 
 from hocket.errors import HocketError, UsageError
-from described import DESCRIBED, FROZEN, Machine
 from model import Costs, Fabric, Program, seconds
 
 MOST_CELLS: Final = 6

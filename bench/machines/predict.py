@@ -23,10 +23,10 @@ from typing import Any, Final
 import named
 import numpy as np
 from cells import Cell, Job, read_cells
+from described import DESCRIBED, Machine, frozen, machine_of
 from fit import GUESSES_BLIND, few_cells, fitted
 
 from hocket.errors import HocketError
-from described import DESCRIBED, Machine, frozen, machine_of
 from model import Costs, Fabric, seconds
 
 LEAST: Final = 32 << 10  # bytes of the vector

@@ -19,12 +19,12 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from cells import Cell, Job, read_cells
+from described import machine_of
 from fit import CELLS
 from ours import schedule_seconds
 from predict import Prediction, Predictor, best_among_two, predictions
 
 from hocket.errors import HocketError
-from described import machine_of
 from results_file import Row, begin, cells, grouped, provenance
 
 SOURCE: Final = (

@@ -17,6 +17,7 @@ from hocket.errors import UsageError
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench/machines"))
+import described
 import fit
 import named
 import ours
@@ -26,7 +27,6 @@ import standard
 import tofu
 from cells import Cell, Job, read_cells
 
-import described
 from model import Costs, Habits, Phase, Program, seconds
 
 HEAD = (
