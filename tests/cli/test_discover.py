@@ -106,7 +106,7 @@ PLACED = """\
 @pytest.mark.parametrize(("topology", "topoconf", "told", "first", "said"), [
     (BLOCKS, "", "a tree of 8 hosts, 4 switches, 11 links", "n1", "without hosts: 2 blocks (b3, blocks of 8 #2)"),
     ("RingName=r Nodes=n[3-8],n[1-2] RingSize=8\n", "", "a torus of 8 hosts, 0 switches, 8 links", "n3", ""),
-    (TORUS, "", "a torus of 12 hosts, 0 switches", "n1", "lists the hosts of a torus is taken for that of their places"),
+    (TORUS, "", "a torus of 12 hosts, 0 switches", "n1", "the hosts of a torus is taken for that of their places"),
     (TORUS, PLACED, "a torus of 12 hosts, 0 switches", "n7", ""),
     ("SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-3] \nSwitchName=s2 Level=0 LinkSpeed=1 Nodes= \n"
      "SwitchName=s0 Level=1 LinkSpeed=1 Nodes=n[1-3] Switches=s[1-2] \n", "",

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 @click.option(
     "--prices",
     metavar="FILE.json",
-    help="Check the bound of any routes, by the prices of channels in what 'hocket plan all-to-all --json' has printed.",
+    help="Check the bound of any routes by the prices of channels that 'hocket plan all-to-all --json' has printed.",
 )
 @defaults_options
 @json_option
