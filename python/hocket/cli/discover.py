@@ -49,7 +49,6 @@ _ALLOWED: Final = (
     examples=(
         "hocket network discover --slurm -o cluster.toml --rate 100Gbit",
         "hocket network discover --infiniband -o cluster.toml --keep asked",
-        "mpiexec -ppn 1 hocket network discover --paths fabric.toml -o found.toml",
     ),
 )
 @click.option(
