@@ -171,7 +171,7 @@ Order order_ranks(const Network& network, std::span<const Node> given, std::span
       if (one.compact && &one != &*line) lines.push_back(&one.hosts);
     compare_mapped(network, given, lines, calls, freedom, search);
   }
-  return search.least() < given_score - least_gain ? std::move(search.best()) : as_given;
+  return search.least() < given_score - least_gain ? search.best() : as_given;
 }
 
 Schedule placed(const Schedule& schedule, std::span<const Rank> place) {
