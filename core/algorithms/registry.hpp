@@ -21,10 +21,10 @@
   one(gossip) \
   one(stride) \
   one(rails) \
-  one(tree_packing) \
   one(spreading) \
   one(group_chain) \
   one(disjoint_trees) \
+  one(tree_packing) \
   one(neighbor_ring) \
   one(recursive_doubling) \
   one(bruck) \

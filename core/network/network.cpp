@@ -17,6 +17,8 @@ constexpr double min_rate = 1e3, max_rate = 1e13;  // bytes/s; outside this a un
 constexpr double max_latency = 10;                 // seconds
 constexpr std::uint32_t max_ranks = 1u << 22;
 constexpr std::uint32_t max_ports = 1024;
+/// Times the busiest channel of D-mod-k: routes without its closed forms are worth it below this.
+constexpr double worth_other_routes = 0.98;
 
 // Names go into lines that ranks print and into sources that are generated.
 bool has_control_character(std::string_view name) {
@@ -39,6 +41,23 @@ void check_rate(double rate, double latency, std::int64_t link) {
     throw NetworkProblem("rate of " + number(rate) + " bytes/s is not between 1 kB/s and 10 TB/s", -1, link);
   if (!(latency >= 0 && latency <= max_latency))
     throw NetworkProblem("latency of " + number(latency) + " s is not between 0 and 10 s", -1, link);
+}
+
+/// Time of the busiest channel where everyone sends a byte to everyone.
+double busiest_seconds(const NetworkSpec& spec, const Routing& routing) {
+  std::vector<std::uint64_t> load(2 * spec.links.size(), 0);
+  std::vector<Channel> route;
+  for (Node src = 0; src < spec.names.size(); ++src)
+    for (Node dst = 0; dst < spec.names.size(); ++dst) {
+      if (src == dst || spec.ranks[src] == 0 || spec.ranks[dst] == 0) continue;
+      route.clear();
+      routing.append(src, dst, route);
+      for (const Channel channel : route) load[channel] += std::uint64_t{spec.ranks[src]} * spec.ranks[dst];
+    }
+  double busiest = 0;
+  for (Channel channel = 0; channel < load.size(); ++channel)
+    busiest = std::max(busiest, static_cast<double>(load[channel]) / spec.links[channel / 2].rate);
+  return busiest;
 }
 
 }  // namespace
@@ -71,12 +90,16 @@ void Network::route_graph() {
   if (tables) routing_ = forwarding_routing(spec_);
   const std::shared_ptr<FatTree> found = FatTree::find(spec_);
   wired_as_ = found;
-  const bool even = found != nullptr && !tables && (!can_be_balanced(spec_) || found->loads_evenly(spec_));
-  if (even || (tables && found != nullptr && found->follow(spec_, *routing_))) {
+  if (found != nullptr && (!tables || found->follow(spec_, *routing_))) {
+    std::unique_ptr<Routing> by_digits = fat_tree_routing(found);
+    if (!tables && can_be_balanced(spec_) && !found->loads_evenly(spec_)) {
+      routing_ = balanced_routing(spec_);
+      if (busiest_seconds(spec_, *routing_) < worth_other_routes * busiest_seconds(spec_, *by_digits)) return;
+    }
     fat_tree_ = found;
-    routing_ = fat_tree_routing(fat_tree_);  // routes equal those of the tables, in less memory
+    routing_ = std::move(by_digits);  // routes equal those of the tables, in less memory
   } else if (!tables) {
-    dragonfly_ = found == nullptr ? Dragonfly::find(spec_) : nullptr;
+    dragonfly_ = Dragonfly::find(spec_);
     routing_ = dragonfly_ != nullptr ? dragonfly_routing(dragonfly_) : balanced_routing(spec_);
   }
 }

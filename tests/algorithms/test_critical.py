@@ -71,7 +71,7 @@ def test_messages_are_cut_where_whole_ones_leave_ports_idle() -> None:
     assert _core.lockstep_seconds(network, schedule) == pytest.approx(4 * 2**20 / network.host_rate)
 
 
-def test_a_alpha_makes_fewer_phases() -> None:
+def test_a_per_message_cost_makes_fewer_phases() -> None:
     network = FIGURES["torus"]()
     demand = regular(network.ranks, 16, seed=1)
     assert CRITICAL.make(network, demand, alpha=1.0).phases < CRITICAL.make(network, demand).phases

@@ -83,7 +83,7 @@ def test_auto_takes_what_is_made_for_few() -> None:
     assert planned.algorithm == "spreading" and planned.figures.ratio <= 1.3
 
 
-def test_a_alpha_is_worth_a_larger_part() -> None:
+def test_a_per_message_cost_is_worth_a_larger_part() -> None:
     """2 MiB at 10 us a message: parts of some bytes cost more than they gain, whole contributions too."""
     network = grid("torus", (3, 5, 5))
     contributions = few(75, 2, 1 << 20, seed=1)

@@ -155,7 +155,7 @@ def test_chooser_always_finds_one(family: str) -> None:
     assert algorithm.contention_free
 
 
-def test_a_alpha_keeps_messages_few() -> None:
+def test_a_per_message_cost_keeps_messages_few() -> None:
     """A per-message cost may exceed the transfer time that splitting saves."""
     network = random_tree(Random(36), 12, switch_link=unequal).build()
     demand = _core.Demand(12, 1 << 20, "all-gather")
@@ -172,7 +172,7 @@ TABLE: dict[str, tuple[Callable[[], _core.Network], float, str]] = {
     "torus 3x4x5": (lambda: grid("torus", 3, 4, 5), 1.02, "gossip"),
     "torus 8x4x2": (lambda: grid("torus", 8, 4, 2), 1.05, "spreading"),
     "mesh 8x8": (lambda: grid("mesh", 8, 8), 1.001, "rails"),
-    "mesh 5x5": (lambda: grid("mesh", 5, 5), 1.05, "tree-packing"),
+    "mesh 5x5": (lambda: grid("mesh", 5, 5), 1.05, "spreading"),
     "mesh 4x4x4": (lambda: grid("mesh", 4, 4, 4), 1.05, "gossip"),
     "hypercube 6": (lambda: grid("hypercube", 6), 1.001, "gossip"),
     "hypercube 5": (lambda: grid("hypercube", 5), 1.05, "gossip"),

@@ -146,7 +146,7 @@ def test_one_large_contribution_flows_in_a_pipeline(others: int) -> None:
     assert over_bound(network, gather(32, [10_000_000] + [others] * 31)) < 1.3
 
 
-def test_a_alpha_makes_chunks_larger() -> None:
+def test_a_per_message_cost_makes_chunks_larger() -> None:
     network = star(16).build()
     demand = gather(16, [10_000_000] + [0] * 15)
     algorithm = _core.find_algorithm("switch-ring", "all-gather")

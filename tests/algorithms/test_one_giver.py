@@ -178,7 +178,7 @@ def test_what_they_do_not_serve() -> None:
     assert _core.find_algorithm("group-chain", "all-gather").why_not(star(4).build(), everyone)
 
 
-def test_a_alpha_is_worth_larger_pieces() -> None:
+def test_a_per_message_cost_is_worth_larger_pieces() -> None:
     network = star(32).build()
     free, dear = made("group-chain", network, MIB), made("group-chain", network, MIB, alpha=5e-5)
     assert len(dear) < len(free) / 4

@@ -95,7 +95,7 @@ def test_the_bound_is_reached(form: str) -> None:
         ("fat-tree:k=8x8", 1.01), ("dragonfly:17x8x1", 1.01), ("mesh:4x4x4", 1.07), ("torus:5x5x5", 1.03),
         ("torus:5x5", 1.05), ("torus:6x6", 1.06), ("torus:5x7", 1.06), ("torus:7x7", 1.09),
         ("torus:8x8", 1.13), ("torus:9x9", 1.1), ("dragonfly:8x8x1", 1.04), ("dragonfly:9x4x2", 1.06),
-        ("dragonfly:8x4x2x2", 1.04),
+        ("dragonfly:8x4x2x2", 1.04),  # 65 phases; 76 on shortest ways, which reach their bound
     ],
 )  # fmt: skip
 def test_close_to_the_bound_where_every_channel_is_a_bottleneck(form: str, most: float) -> None:

@@ -284,7 +284,7 @@ def test_what_is_known_of_an_irregular_exchange_serves_the_next_run(
     assert re.search(r"call=irregular .* layout=demand-[0-9a-f]{16} .*winner=schedule ", text)
     assert calls(SLOW, FAST, form="vector", number=12, env=ALL).first == 2
     other_bytes = calls(SLOW, FAST, form="vector", number=12, size=20000, env=ALL)
-    assert other_bytes.first >= 3, "timings of another demand counts for nothing"
+    assert other_bytes.first >= 3, "timings of another demand count for nothing"
     assert len(re.findall("call=irregular", only_file(kept).read_text())) == 2
     assert calls(SLOW, FAST, form="vector", number=12, network="chain:3,1", env=ALL).first >= 3
 
