@@ -1,7 +1,8 @@
 /* Times a collective call for several sizes and checks every byte. An ordinary MPI program.
  * Usage: collective_times CALL SIZE:REPETITIONS... ; "SIZE SECONDS" per repetition from rank 0. SIZE: bytes of a
  * message or block, of the whole vector for allreduce, bcast and reduce. Sums are of integers. alltoallv: between all
- * ranks, up to SIZE; alltoallvsparse: of SIZE, between 10 % of the pairs. */
+ * ranks, up to SIZE; alltoallvsparse: of SIZE, between 10 % of the pairs. halo is no collective: four neighbours of a
+ * periodic grid of ranks, as square as MPI_Dims_create makes it, get SIZE each. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +70,25 @@ static void of_lengths(int (*length)(int, int, int), void* out, void* in, int by
 static void alltoallv(void* out, void* in, int bytes) { of_lengths(any_length, out, in, bytes); }
 static void alltoallv_sparse(void* out, void* in, int bytes) { of_lengths(seldom, out, in, bytes); }
 
+static int is_beside(int a, int b, int side) { return a != b && ((a + 1) % side == b || (b + 1) % side == a); }
+static int to_neighbour(int from, int to, int bytes) {
+  int sides[2] = {0, 0};
+  MPI_Dims_create(n, 2, sides);
+  const int columns = sides[0], row = from / columns, column = from % columns;
+  const int along = to / columns == row && is_beside(column, to % columns, columns);
+  return along || (to % columns == column && is_beside(row, to / columns, sides[1])) ? bytes : 0;
+}
+static void halo(void* out, void* in, int bytes) {
+  MPI_Request requests[8]; /* four neighbours at most, both ways */
+  int count = 0;
+  for (int p = 0; p < n; ++p) {
+    if (to_neighbour(p, rank, bytes) == 0) continue;
+    MPI_Irecv((char*)in + (size_t)p * bytes, bytes, MPI_BYTE, p, 0, MPI_COMM_WORLD, &requests[count++]);
+    MPI_Isend((char*)out + (size_t)p * bytes, bytes, MPI_BYTE, p, 0, MPI_COMM_WORLD, &requests[count++]);
+  }
+  MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+}
+
 /* As programs do it by hand: the ranks of a host gather their rows at the first one; these exchange; columns are
  * scattered. All hosts have as many ranks. */
 static void alltoall_by_hosts(void* out, void* in, int bytes) {
@@ -127,7 +147,8 @@ static const struct call {
              {"allreduce", allreduce, 0, 0, 1, NULL},       {"reduce", reduce, 0, 0, 1, NULL},
              {"broadcast", bcast, 0, 0, 0, NULL},           {"gather", gather, 0, 1, 0, NULL},
              {"gatherv", gatherv, 0, 1, 0, NULL},           {"scatter", scatter, 1, 0, 0, NULL},
-             {"alltoallv", alltoallv, 1, 1, 0, any_length}, {"alltoallvsparse", alltoallv_sparse, 1, 1, 0, seldom}};
+             {"alltoallv", alltoallv, 1, 1, 0, any_length}, {"alltoallvsparse", alltoallv_sparse, 1, 1, 0, seldom},
+             {"halo", halo, 1, 1, 0, to_neighbour}};
 
 /* Whether only rank 0 gets something. */
 static int into_root(const struct call* call) {

@@ -33,8 +33,6 @@ from run import PROGRAM, emulated, lab_options, lab_up, settings_of
 from mpi_jobs import compiled, mpis
 from results_file import Row, alternating, begin, cells, grouped, spread
 
-HALO = Path(__file__).with_name("halo_times.c")
-
 
 def grid_of(ranks: int) -> tuple[int, int]:
     """Rows and columns as equal as can be."""
@@ -43,7 +41,7 @@ def grid_of(ranks: int) -> tuple[int, int]:
 
 
 def halo(ranks: int, bytes: int) -> Wanted:
-    """Messages of halo_times.c."""
+    """Messages of the halo of collective_times.c: to each neighbour once."""
     rows, columns = grid_of(ranks)
     sizes: dict[tuple[int, int], int] = {}
     for rank in range(ranks):
@@ -51,7 +49,7 @@ def halo(ranks: int, bytes: int) -> Wanted:
         for down, right in ((1, 0), (-1, 0), (0, 1), (0, -1)):
             to = (row + down) % rows * columns + (column + right) % columns
             if to != rank:
-                sizes[rank, to] = sizes.get((rank, to), 0) + bytes
+                sizes[rank, to] = bytes
     src, dst = zip(*sizes, strict=True)
     demand = _core.Demand.irregular(ranks, list(src), list(dst), list(sizes.values()))
     return Wanted("halo", f"{rows} x {columns}", _core.order.demand_call(demand, 1.0), demand, bytes)
@@ -61,7 +59,7 @@ def measure(
     arguments: argparse.Namespace,
     description: NetworkDescription,
     mpi: Mpi,
-    programs: dict[str, Path],
+    program: Path,
     shuffle: int,
 ) -> list[Row]:
     """A row per repetition of every call in both orders."""
@@ -86,10 +84,7 @@ def measure(
                 wanted[0],
             )
             predicted = gain_of(job.network, found.given, found.place, [own])
-            words = (
-                ["halo_times", *map(str, grid_of(ranks))] if name == "halo" else ["collective_times", name]
-            )
-            command = [str(programs[words[0]]), *words[1:], f"{size}:{arguments.repetitions}"]
+            command = [str(program), name, f"{size}:{arguments.repetitions}"]
             for number in range(arguments.jobs):
                 for order in alternating(places, number):
                     for seconds in run(lab, mpi, command, places[order], arguments):
@@ -157,9 +152,9 @@ def main() -> None:
     description = read_network_description(arguments.network)
     with tempfile.TemporaryDirectory() as work:
         for mpi in mpis(arguments):
-            programs = {source.stem: compiled(mpi, source, Path(work)) for source in (PROGRAM, HALO)}
+            program = compiled(mpi, PROGRAM, Path(work))
             for shuffle in arguments.shuffle or [1]:
-                results.add(*measure(arguments, description, mpi, programs, shuffle))
+                results.add(*measure(arguments, description, mpi, program, shuffle))
     print(results.summarise())
 
 

@@ -34,7 +34,7 @@ CASES = (
     ("all-to-all", f"{EXAMPLES}/ports.toml", "1KiB", (), "alltoall_check 1"),
     ("all-to-all", f"{EXAMPLES}/ring.toml", "5", (), "alltoall_check 1"),
     ("all-gather", f"{EXAMPLES}/fast-hosts.toml", "64KiB", (), "allgather_check 20011"),
-    ("reduce-scatter", f"{EXAMPLES}/fast-hosts.toml", "64KiB", (), "reduce_check"),
+    ("reduce-scatter", f"{EXAMPLES}/fast-hosts.toml", "64KiB", (), "reduce_check 1 20011"),
 )
 
 
