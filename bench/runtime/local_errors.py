@@ -75,7 +75,10 @@ def measured(mpi: Mpi, work: Path) -> Iterator[Row]:
                 label = f"{way} alone" if alone else way
                 found[name][label] = wrong.get(name, "")
             print(
-                f"{mpi.family.value}, {way}{', alone' if alone else ''}: {len(wrong)} of {len(served)} differ"
+                f"{mpi.family.value}, {way}{', alone' if alone else ''}: {len(wrong)} of {len(served)} differ",
+                *(f"  {name}: {how}" for name, how in wrong.items()),
+                sep="\n",
+                flush=True,
             )
     kinds: dict[str, list[str]] = {}
     for name in names:
