@@ -5,16 +5,19 @@ and after calls of the kind.
 
 Ways: the library alone; Hocket as it comes; every call scheduled; every call aggregated, two ranks a host. Where the
 library has an error for each rank's arguments the cell runs twice: other ranks make their call meanwhile, or when the
-errors have come back. Writes bench/results/local-errors.{csv,md}.
+errors have come back. Cells are
+shared out among as many jobs as this machine's cores carry. Writes bench/results/local-errors.{csv,md}.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +26,17 @@ from hocket.launch.mpi import Mpi, launch_command
 from hocket.network import read_network
 
 sys.path.extend([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "tests")])
-from local_error_cells import CALLS, FATAL, SENSELESS, cell_names, differences, outcomes, with_controls
+from local_error_cells import (
+    CALLS,
+    FATAL,
+    SENSELESS,
+    Job,
+    Outcome,
+    cell_names,
+    differences,
+    outcomes,
+    with_controls,
+)
 from mpi_jobs import add_mpi, compiled, mpis
 from mpi_programs import run_ranks
 from results_file import ROOT, Row, begin, cells, grouped, pairs, provenance
@@ -31,6 +44,7 @@ from scheduled_calls import EVERYTHING
 
 PROGRAM: Final = ROOT / "tests" / "runtime" / "programs" / "local_errors.c"
 RANKS: Final = 4
+JOBS: Final = max(1, len(os.sched_getaffinity(0)) // RANKS)
 TWO_LEVEL: Final = {**EVERYTHING, "HOCKET_CANDIDATE": "two-level-order"}
 #: Name: network, how calls are chosen, more variables.
 WAYS: Final[dict[str, tuple[str, str, Mapping[str, str]]]] = {
@@ -41,13 +55,22 @@ WAYS: Final[dict[str, tuple[str, str, Mapping[str, str]]]] = {
 PARTS: Final = ("call", "form", "error")
 
 
-def job(
-    mpi: Mpi, program: Path, env: Mapping[str, str]
-) -> Callable[[Sequence[str]], subprocess.CompletedProcess[str]]:
+def job(mpi: Mpi, program: Path, env: Mapping[str, str]) -> Job:
     def run(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
         return run_ranks(launch_command(mpi, RANKS, [], env, [str(program), *arguments]), None, 3600)
 
     return run
+
+
+def of_all(run: Job, names: Sequence[str], work: Path, alone: Container[str] = ()) -> dict[str, Outcome]:
+    def part(number: int) -> dict[str, Outcome]:
+        folder = work / str(number)
+        folder.mkdir(exist_ok=True)
+        return outcomes(run, names[number::JOBS], folder, alone)
+
+    with ThreadPoolExecutor(JOBS) as pool:
+        parts = list(pool.map(part, range(JOBS)))
+    return {name: outcome for found in parts for name, outcome in found.items()}
 
 
 def is_senseless(mpi: Mpi, cell: str) -> bool:
@@ -58,7 +81,8 @@ def is_senseless(mpi: Mpi, cell: str) -> bool:
 def measured(mpi: Mpi, work: Path) -> Iterator[Row]:
     program = compiled(mpi, PROGRAM, work, "-pthread")
     names = with_controls(cell_names(program))
-    native = outcomes(job(mpi, program, {}), names, work)
+    native = of_all(job(mpi, program, {}), names, work)
+    print(f"{mpi.family.value}: {len(names)} cells without Hocket", flush=True)
     live = [name for name in names if not native[name].ended and not is_senseless(mpi, name)]
     found: dict[str, dict[str, str]] = {name: {} for name in names}
     for way, (network, choose, more) in WAYS.items():
@@ -67,7 +91,7 @@ def measured(mpi: Mpi, work: Path) -> Iterator[Row]:
         refused = {name for name in live if native[name].refused}
         for alone in (set[str](), refused):
             ran = with_controls(alone) if alone else live
-            served = outcomes(job(mpi, program, env), ran, work, alone)
+            served = of_all(job(mpi, program, env), ran, work, alone)
             wrong = differences(native, served, way != "learn")
             for name in ran:
                 if alone and name not in alone:
