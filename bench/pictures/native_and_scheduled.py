@@ -63,14 +63,12 @@ def messages_at_once(
     return np.asarray(found)
 
 
-def main() -> None:
-    """Draws the picture to the file of the command line."""
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURE
-    network = chain_with_ranks_at_random(1)
+def both(network: _core.Network) -> list[tuple[str, _core.Schedule, _core.Simulation]]:
+    """Name, schedule and run of the library's ring and of the plan."""
     demand = _core.Demand(network.ranks, BYTES, "all-gather")
     native = _core.find_algorithm("neighbor-ring", "all-gather").make(network, demand)
     planned = plan_collective("all-gather", network, BYTES)
-    runs = [
+    return [
         ("the library's ring, rank to rank", native, _core.simulate(network, native, None, "free")),
         (
             "Hocket",
@@ -78,12 +76,24 @@ def main() -> None:
             _core.simulate(network, planned.schedule, planned.waits, "token"),
         ),
     ]
-    longest = max(run.seconds for *_, run in runs)
-    between = [
+
+
+def between_switches(network: _core.Network) -> list[int]:
+    """Channels of the links between switches."""
+    return [
         channel
         for channel in range(network.channels)
         if all(network.ranks_per_node[end] == 0 for end in network.links[channel // 2])
     ]
+
+
+def main() -> None:
+    """Draws the picture to the file of the command line."""
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURE
+    network = chain_with_ranks_at_random(1)
+    runs = both(network)
+    longest = max(run.seconds for *_, run in runs)
+    between = between_switches(network)
     names = []
     for channel in between:
         a, b = (network.names[end] for end in network.links[channel // 2])

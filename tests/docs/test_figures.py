@@ -11,6 +11,9 @@ from statistics import median
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench/pictures"))
+from native_and_scheduled import SLOTS, between_switches, both, chain_with_ranks_at_random, messages_at_once
+
 from results_file import RESULTS, ROOT, read, values
 
 PAGES = {name: (ROOT / name).read_text() for name in ("README.md", "docs/evidence.md")}
@@ -74,3 +77,42 @@ def test_overheads_are_those_of_the_results(page: str) -> None:
     assert f"{below} of {len(cells)}" in text or f"{len(cells) - int(below)} more than 1.05" in text
     worst = re.search(r"[Tt]he worst takes ([\d.]+\d)", text)
     assert worst and f"{float(highest):.{len(worst[1]) - 2}f}" == worst[1]
+
+
+def test_other_machines_are_those_of_the_results() -> None:
+    found = re.findall(
+        r"^\| (all|fugaku|leonardo) \| (\d+) \| ([\d.]+)% \| \d+% \| ([\d.]+)% \| (\d+)% \(",
+        (RESULTS / "public-machines.md").read_text(), re.MULTILINE,
+    )  # fmt: skip
+    assert [name for name, *_ in found] == ["all", "fugaku", "leonardo"]
+    page = PAGES["docs/evidence.md"].replace("*", "")
+    rows = {"blind cells": 1, "median error": 2, "cells within": 3, "best measured": 4}
+    for begin, column in rows.items():
+        (line,) = re.findall(rf"^\| {begin}.*\|$", page, re.MULTILINE)
+        told = [cell.strip().removesuffix(" %") for cell in line.split("|")[3:-1]]
+        assert told == [row[column] for row in found], begin
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_picture_shows_as_many_messages_as_its_text_says(page: str) -> None:
+    network = chain_with_ranks_at_random(1)
+    most = [
+        round(messages_at_once(run, schedule, network, between_switches(network), SLOTS).max())
+        for _, schedule, run in both(network)
+    ]
+    match = re.search(r"between switches: up to (\d+) natively, one with Hocket", (ROOT / page).read_text())
+    assert match and most == [int(match[1]), 1]
+
+
+def test_gains_of_orders_are_those_of_the_results() -> None:
+    rows = re.findall(
+        r"^\| (\w+) \| 1 \| (\w+) \| \d+ \|[^|]*\|[^|]*\| ([\d.]+) \|",
+        (RESULTS / "order-lab.md").read_text(), re.MULTILINE,
+    )  # fmt: skip
+    measured = {(mpi, call): f"{float(gain):.1f}" for mpi, call, gain in rows}
+    told = re.search(r"\*\*What it gains\.\*\*.*?\n\n", (ROOT / "docs/running.md").read_text(), re.DOTALL)
+    assert told
+    calls = ("allgather", "allreduce", "halo")
+    assert re.findall(r"\b\d\.\d\b", told[0]) == [
+        measured[mpi, call] for call in calls for mpi in ("mpich", "openmpi")
+    ]

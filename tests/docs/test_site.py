@@ -23,3 +23,4 @@ def test_every_page_has_its_place() -> None:
 def test_the_pages_can_be_read_in_an_afternoon() -> None:
     assert len(PAGES) <= 15
     assert sum(len(page.read_text().split()) for page in PAGES) <= 35_000
+    assert len((ROOT / "README.md").read_text().split()) <= 450
