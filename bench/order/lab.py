@@ -83,7 +83,7 @@ def measure(
                 (one for one in wanted if one.collective.replace("-", "") == name and one.name == "ring"),
                 wanted[0],
             )
-            predicted = gain_of(job.network, found.given, found.place, [own])
+            predicted = gain_of(job.network, found.given, found.place, [own]) ** (1 / own.call.weight)
             command = [str(program), name, f"{size}:{arguments.repetitions}"]
             for number in range(arguments.jobs):
                 for order in alternating(places, number):
