@@ -1,6 +1,9 @@
 /// Tori, meshes and hypercubes: hosts wired to each other, dimension-order routes.
 #include <algorithm>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/error.hpp"
 #include "core/network/routing.hpp"
@@ -92,6 +95,39 @@ class GridRouting final : public Routing {
       }
       src = line + to * stride;
     }
+  }
+
+  bool add_uses(std::span<const std::pair<Node, Node>> ends, std::vector<double>& load) const override {
+    // Differences along each line: one more from where a message enters it, one fewer from where it leaves; then sums.
+    std::vector<std::int32_t> up(up_.size(), 0), down(down_.size(), 0);
+    for (const auto& [src, dst] : ends) {
+      Node from = src;
+      for (std::size_t d = 0; d < grid_.sides.size(); ++d) {
+        const std::uint32_t side = grid_.sides[d], stride = grid_.stride(d);
+        const std::uint32_t at = grid_.coordinate(from, d), to = grid_.coordinate(dst, d);
+        if (at == to) continue;
+        const Node line = from - at * stride;
+        const bool rises = goes_up(side, grid_.wraps, ties_[d], at, to);
+        std::vector<std::int32_t>& changes = rises ? up : down;
+        from = line + to * stride;
+        ++changes[index(line + at * stride, d)];
+        --changes[index(from, d)];
+        if (rises != (to > at)) ++changes[index(rises ? line : line + (side - 1) * stride, d)];  // round the end
+      }
+    }
+    for (std::size_t d = 0; d < grid_.sides.size(); ++d) {
+      const std::uint32_t side = grid_.sides[d], stride = grid_.stride(d);
+      for (Node node = 0; node < grid_.nodes; ++node) {
+        if (grid_.coordinate(node, d) > 0) up[index(node, d)] += up[index(node - stride, d)];
+        const Node last = grid_.nodes - 1 - node;
+        if (grid_.coordinate(last, d) + 1 < side) down[index(last, d)] += down[index(last + stride, d)];
+      }
+    }
+    for (std::size_t i = 0; i < up.size(); ++i) {
+      load[up_[i]] += up[i];
+      load[down_[i]] += down[i];
+    }
+    return true;
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -51,6 +52,10 @@ class Network {
   /// Appends the channels of the route between two ranks to `route`.
   void append_route(Rank src, Rank dst, std::vector<Channel>& route) const {
     if (host_of_[src] != host_of_[dst]) routing_->append(host_of_[src], host_of_[dst], route);
+  }
+  /// Routing::add_uses().
+  [[nodiscard]] bool add_uses(std::span<const std::pair<Node, Node>> ends, std::vector<double>& load) const {
+    return routing_->add_uses(ends, load);
   }
   [[nodiscard]] std::vector<Channel> route(Rank src, Rank dst) const {
     std::vector<Channel> channels;

@@ -2,7 +2,9 @@
 /// Routing of messages: one interface, one implementation per family of networks.
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/network/spec.hpp"
@@ -18,6 +20,12 @@ class Routing {
   virtual ~Routing() = default;
   /// Appends the channels of the route from host src to host dst, in order.
   virtual void append(Node src, Node dst, std::vector<Channel>& route) const = 0;
+  /// Adds to `load` how many messages each channel carries, without following every route link by link; false where
+  /// that is not possible. `ends`: source and destination of each message.
+  [[nodiscard]] virtual bool add_uses(std::span<const std::pair<Node, Node>> /*ends*/,
+                                      std::vector<double>& /*load*/) const {
+    return false;
+  }
 };
 
 /// True if a message goes towards higher coordinates along one side of a grid. On a ring it goes the shorter way round;

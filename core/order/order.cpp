@@ -155,7 +155,7 @@ Order order_ranks(const Network& network, std::span<const Node> given, std::span
   const std::vector<HostOrder> orders = host_orders(network, given);
   const bool several = network.ranks() > network.hosts().size();
   for (const HostOrder& one : orders) {
-    search.compare(filled(network, one.hosts), one.how);
+    if (!std::ranges::equal(one.hosts, given)) search.compare(filled(network, one.hosts), one.how);
     if (several && freedom == Freedom::ranks)
       search.compare(dealt(network, one.hosts), std::string(one.how) + ", ranks dealt out to the hosts in turn");
   }

@@ -108,6 +108,22 @@ def test_steps_are_those_of_the_algorithms(call: _core.LibraryCall, ranks: int) 
     assert 0 <= busiest < network.channels
 
 
+@pytest.mark.parametrize("source", ["torus:4x2x5", "torus:7", "mesh:3x4", "hypercube:4", "torus:4x4*2"])
+def test_loads_of_grids_are_those_of_the_routes(source: str) -> None:
+    network = read_network(source)
+    rng = Random(source)
+    place = np.array(rng.sample(range(network.ranks), network.ranks), np.uint32)
+    for call in _core.library_calls():
+        found = dict(_core.order.native_calls(call.pattern, network.ranks, 1000, 1, every=True))
+        if call.name not in found or call.why_not(network.ranks):
+            continue
+        schedule = call.make(network, _core.Demand(network.ranks, 1000, call.pattern))
+        seconds, _ = _core.order.seconds(network, place, found[call.name])
+        assert seconds == pytest.approx(
+            _core.lockstep_seconds(network, _core.order.placed(schedule, place))
+        ), call.name
+
+
 def test_what_is_at_once_has_no_steps() -> None:
     assert {name for name, _ in _core.order.native_calls(ALL_TO_ALL, 8, 1, 1)} == {
         "ring",
