@@ -17,7 +17,21 @@ PROGRAM = r"""
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 enum { BYTES = 20000 };
+/* Open MPI 5 crashes if a message comes while its receiver is still in MPI_Init. Slurm's pmix lets ranks out of it one
+ * after the other. So no rank sends before each has left a file that says that it is out. */
+static void wait_for_all(const char* program, int me, int ranks) {
+  char name[4096];
+  const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID");
+  if (!job || !step) return;
+  snprintf(name, sizeof name, "%s.%s.%s.%d", program, job, step, me);
+  fclose(fopen(name, "w"));
+  for (int rank = 0; rank < ranks; rank++) {
+    snprintf(name, sizeof name, "%s.%s.%s.%d", program, job, step, rank);
+    while (access(name, F_OK)) usleep(1000);
+  }
+}
 static char byte(int rank, int i) { return (char)(rank * 31 + i * 7); }
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
@@ -26,6 +40,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Get_processor_name(host, &length);
+  wait_for_all(argv[0], me, ranks);
   char* mine = malloc(BYTES);
   char* all = malloc((size_t)BYTES * ranks);
   for (int i = 0; i < BYTES; i++) mine[i] = byte(me, i);

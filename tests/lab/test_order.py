@@ -98,8 +98,7 @@ def test_srun(mpi: Mpi, tmp_path: Path) -> None:
     assert all(expected[rank] == expected[rank + 6] for rank in range(6))
     (tmp_path / "hosts").write_text(text)
     srun = f"srun --mpi={PMI[mpi.family]} -n 12 --distribution=arbitrary {shlex.quote(str(program))}"
-    # Once more: of Open MPI 5.0.11 with PMIx 4.2 some ranks are out of MPI_Init before others can receive.
-    job = f"export SLURM_HOSTFILE={shlex.quote(str(tmp_path / 'hosts'))}; {srun} || {srun}"
+    job = f"export SLURM_HOSTFILE={shlex.quote(str(tmp_path / 'hosts'))}; {srun}"
     output = in_lab("--slurm", "--mpi", mpi.mpiexec, "--timeout", "200", "--json", "--", "sh", "-c", job)
     assert landed(output) == expected
 
