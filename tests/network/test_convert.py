@@ -232,6 +232,15 @@ def test_an_assumption_stays_one(convert: Convert) -> None:
     assert uplinks.startswith("uplinks: assumed as fast as a host's link")
 
 
+def test_ranks_are_left_open(tmp_path: Path) -> None:
+    """--ranks-per-host counts for a file that was written where nobody had said any."""
+    for source in ("tree:2x2", "torus:3x3"):
+        for path, text in network_files(read_network(source), str(tmp_path / "new.toml"), "").items():
+            Path(path).write_text(text)
+        open_yet = read_known_network(str(tmp_path / "new.toml"), Defaults(ranks=2)).network
+        assert open_yet.ranks == 2 * len(open_yet.hosts)
+
+
 @pytest.mark.parametrize(
     ("text", "given"),
     [

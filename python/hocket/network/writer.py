@@ -47,7 +47,7 @@ def _grid(network: Network, path: str, head: str) -> dict[str, str]:
     lines.append(f"dimensions = {sides[0]}" if kind == "hypercube" else f"sides = {sides}")
     if network.channels:
         lines += [f"rate = {_rate(rate)}", f"latency = {_time(latency)}"]
-    lines.append(f"ranks = {network.ranks_per_node[0]}")
+    lines += _ranks(network.ranks_per_node)
     if network.ports:
         lines.append(f"ports = {network.ports[0]}")
     if kind == "torus":
@@ -59,6 +59,12 @@ def _grid(network: Network, path: str, head: str) -> dict[str, str]:
         lines.append(f"coordinates = {_text(PurePath(beside).name)}")
         files[beside] = _coordinates(network.names, sides)
     return {path: head + "\n".join(lines) + "\n", **files}
+
+
+def _ranks(per_node: list[int]) -> list[str]:
+    """The usual number of ranks; none where all hosts have one, which --ranks-per-host may still change."""
+    ranks = _usual([count for count in per_node if count])
+    return [] if max(per_node) == 1 else [f"ranks = {ranks}"]
 
 
 def _ties(network: Network) -> str:
@@ -93,7 +99,8 @@ def _graph(network: Network, path: str, head: str) -> dict[str, str]:
         beside = _beside(path, "routes", "csv")
         text.write(f"routes = {_text(PurePath(beside).name)}\n")
         files[beside] = _tables(network)
-    text.write(f"\n[defaults]\nrate = {_rate(rate)}\nlatency = {_time(latency)}\nranks = {ranks}\n")
+    text.write(f"\n[defaults]\nrate = {_rate(rate)}\nlatency = {_time(latency)}\n")
+    text.writelines(f"{line}\n" for line in _ranks(network.ranks_per_node))
     for node, (name, count) in enumerate(zip(names, network.ranks_per_node, strict=True)):
         text.write(f"\n[[{'host' if count else 'switch'}]]\nname = {_text(name)}\n")
         if count and count != ranks:
