@@ -17,6 +17,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "runtime/paths/first_of_host.h"
+#include "runtime/paths/remembered.h"
+
 #ifndef IP_BIND_ADDRESS_NO_PORT
 #define IP_BIND_ADDRESS_NO_PORT 24
 #endif
@@ -162,10 +165,34 @@ static int paths_set_range(int fd, uint16_t port) {
   return setsockopt(fd, IPPROTO_IP, IP_LOCAL_PORT_RANGE, &range, sizeof range);
 }
 
-/* Lets the kernel choose among one port when it connects, so that a connection that fails leaves nothing behind, and
- * connections to different hosts may share it. */
-static int paths_connect_by_range(int fd, const struct sockaddr* to, socklen_t length, const paths_peer* peer) {
+/* Binds to a port that nobody else is bound to, and connects. `remembered`: only to one whose last connection to this
+ * peer has ended and is remembered; the kernel lets it go to who binds it, and to nobody else. */
+static int paths_connect_by_bind(int fd, const struct sockaddr* to, socklen_t length, const paths_peer* peer,
+                                 struct sockaddr_storage* own, socklen_t own_length, int remembered) {
   const int before = errno;
+  unsigned long* outcome = &paths_left;
+  for (unsigned i = 0; i < peer->count && outcome == &paths_left; ++i) {
+    if (remembered && !paths_is_remembered(&peer->from, peer->ports[i], &peer->to, peer->to_port)) continue;
+    /* sin_port and sin6_port are at the same place. */
+    ((struct sockaddr_in*)own)->sin_port = htons(peer->ports[i]);
+    if (paths_next(&paths_bind, "bind")(fd, (struct sockaddr*)own, own_length) == 0)
+      outcome = &paths_held;
+    else if (!remembered)
+      paths_add(&paths_taken);
+  }
+  paths_add(outcome);
+  errno = before;
+  return paths_next(&paths_connect, "connect")(fd, to, length);
+}
+
+/* Lets the kernel choose among one port when it connects, so that a connection that fails leaves nothing behind, and
+ * connections to different hosts may share it. Where all ports are taken, one is taken over that is only remembered: a
+ * job that follows another within a minute finds the ports of that one. */
+static int paths_connect_by_range(int fd, const struct sockaddr* to, socklen_t length, const paths_peer* peer,
+                                  struct sockaddr_storage* own, socklen_t own_length, int is_transport) {
+  const int before = errno, yes = 1;
+  /* The kernel asks both the connection that is remembered and the one that takes over. */
+  if (is_transport) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   for (unsigned i = 0; i < peer->count; ++i) {
     if (paths_set_range(fd, peer->ports[i]) != 0) break;
     const int result = paths_next(&paths_connect, "connect")(fd, to, length);
@@ -178,27 +205,22 @@ static int paths_connect_by_range(int fd, const struct sockaddr* to, socklen_t l
     }
     paths_add(&paths_taken);
   }
-  paths_add(&paths_left);
   errno = before;
+  if (is_transport) return paths_connect_by_bind(fd, to, length, peer, own, own_length, 1);
+  paths_add(&paths_left);
   return paths_next(&paths_connect, "connect")(fd, to, length);
 }
 
-/* On older kernels: ports that nobody else is bound to. */
-static int paths_connect_by_bind(int fd, const struct sockaddr* to, socklen_t length, const paths_peer* peer,
-                                 struct sockaddr_storage* own, socklen_t own_length) {
-  const int before = errno;
-  unsigned long* outcome = &paths_left;
-  for (unsigned i = 0; i < peer->count && outcome == &paths_left; ++i) {
-    /* sin_port and sin6_port are at the same place. */
-    ((struct sockaddr_in*)own)->sin_port = htons(peer->ports[i]);
-    if (paths_next(&paths_bind, "bind")(fd, (struct sockaddr*)own, own_length) == 0)
-      outcome = &paths_held;
-    else
-      paths_add(&paths_taken);
-  }
-  paths_add(outcome);
-  errno = before;
-  return paths_next(&paths_connect, "connect")(fd, to, length);
+/* True if the caller is a library by which MPI sends: others could see what is done to their sockets. */
+static int paths_is_transport(const void* caller) {
+  static const char* const names[] = {"libuct", "libucs", "libucp", "libfabric", "libmpi", "libopen-pal", "mca_btl"};
+  Dl_info found;
+  if (dladdr(caller, &found) == 0 || found.dli_fname == NULL) return 0;
+  const char* slash = strrchr(found.dli_fname, '/');
+  const char* name = slash != NULL ? slash + 1 : found.dli_fname;
+  for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+    if (strncmp(name, names[i], strlen(names[i])) == 0) return 1;
+  return 0;
 }
 
 __attribute__((visibility("default"))) int connect(int fd, const struct sockaddr* to, socklen_t length) {
@@ -222,22 +244,10 @@ __attribute__((visibility("default"))) int connect(int fd, const struct sockaddr
   }
   errno = before;
   if (peer == NULL) return paths_next(&paths_connect, "connect")(fd, to, length);
-  if (paths_set_range(fd, 0) == 0) return paths_connect_by_range(fd, to, length, peer);
+  const int is_transport = paths_is_transport(__builtin_return_address(0));
+  if (paths_set_range(fd, 0) == 0) return paths_connect_by_range(fd, to, length, peer, &own, own_length, is_transport);
   errno = before;
-  return paths_connect_by_bind(fd, to, length, peer, &own, own_length);
-}
-
-/* True if the caller is a library by which MPI sends: its sockets may get their ports when they connect, which others
- * could see. */
-static int paths_is_transport(const void* caller) {
-  static const char* const names[] = {"libuct", "libucs", "libucp", "libfabric", "libmpi", "libopen-pal", "mca_btl"};
-  Dl_info found;
-  if (dladdr(caller, &found) == 0 || found.dli_fname == NULL) return 0;
-  const char* slash = strrchr(found.dli_fname, '/');
-  const char* name = slash != NULL ? slash + 1 : found.dli_fname;
-  for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
-    if (strncmp(name, names[i], strlen(names[i])) == 0) return 1;
-  return 0;
+  return paths_connect_by_bind(fd, to, length, peer, &own, own_length, 0); /* Linux before 6.3 */
 }
 
 __attribute__((visibility("default"))) int bind(int fd, const struct sockaddr* own, socklen_t length) {
@@ -254,8 +264,16 @@ __attribute__((visibility("default"))) int bind(int fd, const struct sockaddr* o
   const int yes = 1;
   if (planned && port == 0) setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &yes, sizeof yes);
   errno = before;
-  const int result = paths_next(&paths_bind, "bind")(fd, own, length);
-  if (result == 0 || !planned || port == 0 || errno != EADDRINUSE) return result;
+  int result = paths_next(&paths_bind, "bind")(fd, own, length);
+  if (!planned || port == 0 || (result != 0 && errno != EADDRINUSE)) return result;
+  /* Connections of a job that has ended are remembered here, too. Both they and the next listener must have this
+   * option; two ranks that have it could bind the port both, and one would fail to listen. */
+  const int failure = errno;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  errno = result == 0 ? before : failure;
+  if (result != 0 && is_first_of_host()) result = paths_next(&paths_bind, "bind")(fd, own, length);
+  if (result == 0) errno = before;
+  if (result == 0 || errno != EADDRINUSE) return result;
   /* The port of the plan was given to the library by us: any other is as good as none was to it. */
   struct sockaddr_storage any;
   memcpy(&any, own, length < (socklen_t)sizeof any ? length : (socklen_t)sizeof any);

@@ -15,8 +15,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-PORTS = [58000 + index for index in range(4)]
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+
+
+def free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as stack:
+        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [probe.getsockname()[1] for probe in probes]
+
+
+# The kernel remembers ports for a minute: every run takes others.
+PORTS = free_ports(4)
 
 
 @pytest.fixture(scope="module")
@@ -29,18 +40,18 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["cc", *flags, "-fPIC", "-shared", "-fvisibility=hidden", source, "-o", folder / "paths.so", "-ldl"],
         check=True,
     )
-    # The caller of bind decides: a library of this name is one by which MPI sends.
+    # The caller decides: a library of this name is one by which MPI sends.
     for name in ("libuct_like.so", "libother.so"):
         like = folder / f"{name}.c"
         like.write_text(
             "#include <sys/socket.h>\nint bound(int fd, const void* to, int size);\n"
             "int bound(int fd, const void* to, int size) { return bind(fd, to, size) + 0 * fd; }\n"
+            "int joined(int fd, const void* to, int size);\n"
+            "int joined(int fd, const void* to, int size) { return connect(fd, to, size) + 0 * fd; }\n"
         )
         subprocess.run(["cc", "-O0", "-fPIC", "-shared", like, "-o", folder / name], check=True)
     own = Path(__file__).with_name("own_sockets.c")
-    subprocess.run(
-        ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-O2", own, "-o", folder / "own_sockets"], check=True
-    )
+    subprocess.run(["cc", "-std=gnu17", "-O2", own, "-o", folder / "own_sockets"], check=True)
     return folder
 
 
@@ -69,14 +80,6 @@ def listening(family: socket.AddressFamily, ip: str) -> Iterator[tuple[int, list
         thread.join(5)
         for connection in held:
             connection.close()
-
-
-def free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [probe.getsockname()[1] for probe in probes]
 
 
 def environment(built: Path, table: str, mode: str = "hold") -> dict[str, str]:
@@ -122,21 +125,22 @@ def test_connections_take_the_ports_of_the_plan(built: Path, family: socket.Addr
         assert sorted(seen) == sorted(ports)
         assert "4 connections on ports of the plan; 14 ports taken, 2 connections left as asked" in said
         assert PORTS[0] not in connected(built, table, ip, port, 1, mode="off")[0]
-        assert connected(built, table, ip, port, 1, 58100)[0] == [58100]
+        (bound,) = free_ports(1)
+        assert connected(built, table, ip, port, 1, bound)[0] == [bound]
 
 
 def test_hosts_outside_of_the_plan(built: Path) -> None:
     with listening(socket.AF_INET, "127.0.0.1") as (port, _):
         for table in (
-            f"127.0.0.1 127.0.0.1 {port + 1} 58000\n",
-            f"127.0.0.1 127.0.0.2 {port} 58000\n",
-            f"10.99.0.1 127.0.0.1 {port} 58000\n",
+            f"127.0.0.1 127.0.0.1 {port + 1} {PORTS[0]}\n",
+            f"127.0.0.1 127.0.0.2 {port} {PORTS[0]}\n",
+            f"10.99.0.1 127.0.0.1 {port} {PORTS[0]}\n",
             f"127.0.0.1 127.0.0.1 {port} 70000\n",
             f"127.0.0.1 127.0.0.1 {port}\n",
             "no addresses\n",
             "",
         ):
-            assert connected(built, table, "127.0.0.1", port, 1)[0] != [58000]
+            assert connected(built, table, "127.0.0.1", port, 1)[0] != [PORTS[0]]
 
 
 def test_a_table_that_is_not_there(built: Path) -> None:
@@ -207,3 +211,75 @@ def test_a_listener_that_finds_its_port_taken(built: Path) -> None:
                 env=environment(built, table), capture_output=True, text=True, check=False,
             )  # fmt: skip
             assert done.returncode == code, done.stderr
+
+
+AGAIN = """
+import ctypes, socket, struct, sys
+library = ctypes.CDLL(sys.argv[1])
+server = socket.create_server(("127.0.0.1", int(sys.argv[2])))
+address = struct.pack("=H", socket.AF_INET) + struct.pack(">H4s8x", int(sys.argv[2]), socket.inet_aton("127.0.0.1"))
+def joined():
+    one = socket.socket()
+    assert library.joined(one.fileno(), address, 16) == 0
+    print(one.getsockname()[1])
+    return one, server.accept()[0]
+for _ in range(3):
+    one, other = joined()
+    one.close()
+    assert other.recv(1) == b""
+    other.close()
+held = [joined() for _ in range(2)]
+for one, other in held:
+    other.sendall(b"alive")
+    assert one.recv(5) == b"alive"
+"""
+
+
+@pytest.mark.parametrize("name", ["libuct_like.so", "libother.so"])
+def test_a_job_that_follows_another(built: Path, name: str) -> None:
+    """MPI libraries get the port of a connection that has just ended, and never that of one that is open."""
+    port, held = free_ports(2)
+    done = subprocess.run(
+        ["python3", "-c", AGAIN, str(built / name), str(port)],
+        env=environment(built, f"127.0.0.1 127.0.0.1 {port} {held}\n"), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    *again, last = done.stdout.split()
+    assert last != str(held)
+    assert (again == [str(held)] * 4) == ("uct" in name)
+
+
+LISTEN_AGAIN = """
+import ctypes, socket, struct, sys
+library = ctypes.CDLL(sys.argv[1])
+address = struct.pack("=H", socket.AF_INET) + struct.pack(">H4s8x", int(sys.argv[2]), socket.inet_aton("127.0.0.1"))
+def served():
+    server = socket.socket()
+    assert library.bound(server.fileno(), address, 16) == 0
+    server.listen()
+    return server
+for turn in range(3):
+    server = served()
+    print(server.getsockname()[1])
+    one = socket.create_connection(server.getsockname())
+    other, _ = server.accept()
+    other.close()
+    assert one.recv(1) == b""
+    one.close()
+    if turn < 2:
+        server.close()
+print(served().getsockname()[1])
+"""
+
+
+@pytest.mark.parametrize("rank", ["0", "1"])
+def test_a_listener_that_follows_another(built: Path, rank: str) -> None:
+    """The first rank of a host gets the port of a listener whose connections have just ended."""
+    (port,) = free_ports(1)
+    done = subprocess.run(
+        ["python3", "-c", LISTEN_AGAIN, str(built / "libuct_like.so"), str(port)],
+        env=environment(built, f"127.0.0.1 127.0.0.1 {port} {PORTS[2]}\n") | {"MPI_LOCALRANKID": rank},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    *again, last = done.stdout.split()
+    assert again[0] == str(port) != last
+    assert (again == [str(port)] * 3) == (rank == "0")
