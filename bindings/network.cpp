@@ -9,6 +9,7 @@
 #include "bindings.hpp"
 #include "core/network/alternatives.hpp"
 #include "core/network/match_host.hpp"
+#include "core/network/rerouted.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -182,6 +183,14 @@ void bind_network(nb::module_& m) {
   m.def("ties_by_rule", &hocket::ties_by_rule, "rule"_a, "sides"_a, "The ties of a torus: \"up\" or \"parity\".");
   m.def("build_routed", &build_routed, "names"_a, "ranks"_a, "channel_names"_a, "channel_rates"_a,
         "channel_latencies"_a, "routes"_a, "Hosts, channels and explicit routes.");
+  m.def(
+      "rerouted",
+      [](const Network& n, const Routes& routes) {
+        std::vector<hocket::RouteSpec> specs;
+        for (const auto& [src, dst, route] : routes) specs.push_back({src, dst, route});
+        return hocket::rerouted(n, specs);
+      },
+      "network"_a, "routes"_a, "Explicit routes (from, to, channels), and the network's own for all other pairs.");
   m.def(
       "equal_ways",
       [](const Network& n, hocket::Node src, hocket::Node dst, std::size_t most) {

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "runtime/agreement/agreement.hpp"
+#include "runtime/agreement/changed_ways.hpp"
 #include "runtime/agreement/obstacles.hpp"
 #include "runtime/buffers/gpu.hpp"
 #include "runtime/plan/plan_store.hpp"
@@ -23,7 +24,8 @@ struct RankInfo {
   std::uint64_t settings;         ///< digest of plan and settings: they must agree everywhere
   std::uint64_t config_warnings;  ///< Settings::config_warnings_digest
   std::uint32_t has_plans;
-  std::uint32_t gpu;  ///< buffers may be in a GPU's memory
+  std::uint32_t gpu;           ///< buffers may be in a GPU's memory
+  std::uint64_t ways_changed;  ///< connections seen on other ways than were found
 };
 
 std::vector<RankInfo> exchange_votes(MPI_Comm comm) {
@@ -35,7 +37,8 @@ std::vector<RankInfo> exchange_votes(MPI_Comm comm) {
                       .settings = store.digest(),
                       .config_warnings = s.config_warnings_digest,
                       .has_plans = s.plan_paths.empty() ? 0U : 1U,
-                      .gpu = !s.host_buffers && gpu_runtime_loaded() ? 1U : 0U};
+                      .gpu = !s.host_buffers && gpu_runtime_loaded() ? 1U : 0U,
+                      .ways_changed = seen_ways().changed.size()};
   int size = 0;
   check(PMPI_Comm_size(comm, &size));
   std::vector<RankInfo> votes(static_cast<std::size_t>(size));
@@ -66,7 +69,8 @@ Places agree_on_places(MPI_Comm comm) {
     return {.obstacle = unmapped_ranks(comm, PlanStore::instance().placement())};
   if (any([&](const RankInfo& vote) { return vote.settings != votes[0].settings; }))
     return {.obstacle = differing_settings(comm)};
-  Places places{.gpu = any([](const RankInfo& vote) { return vote.gpu != 0; })};
+  Places places{.ways_changed = any([](const RankInfo& vote) { return vote.ways_changed != 0; }),
+                .gpu = any([](const RankInfo& vote) { return vote.gpu != 0; })};
   if (!planned) return places;
   for (const RankInfo& vote : votes) places.nodes.push_back(static_cast<Node>(vote.node));
   if (const RankInfo* const host = torn(votes, &RankInfo::node, &RankInfo::machine))

@@ -15,6 +15,7 @@ struct Places {
                                 ///< can, or none has a plan
   std::vector<Node> nodes;      ///< network node of each rank; empty without plans
   bool machines_differ = true;  ///< no two hosts are one machine, as they are in tests: there is no wire between those
+  bool ways_changed = false;    ///< some rank has seen connections on other ways than were found
   bool gpu = false;             ///< some rank's buffers may be in a GPU's memory
 };
 

@@ -2,6 +2,7 @@
 /// count sessions, and end a recording.
 #include <mpi.h>
 
+#include "runtime/agreement/changed_ways.hpp"
 #include "runtime/mpi/entry.hpp"
 #include "runtime/mpi/since_mpi4.hpp"
 #include "runtime/mpi/times.hpp"
@@ -9,10 +10,11 @@
 #include "runtime/record/record.hpp"
 #include "runtime/team/team.hpp"
 
-/// The first call would pay for this: short ones take less time.
+/// The first call would pay for this: short ones take less time. Ways are looked at while no port is in use.
 HOCKET_CALL hocket_started() {
   using namespace hocket::runtime;
   return guarded(MPI_COMM_WORLD, [] {
+    (void)seen_ways();
     if (settings().choose != Choose::off) (void)Team::known(MPI_COMM_WORLD)->choices();
     return MPI_SUCCESS;
   });

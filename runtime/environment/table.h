@@ -64,8 +64,8 @@
   ELSEWHERE("HOCKET_RUNTIME", "compiled runtime")                                                                     \
   ELSEWHERE("HOCKET_RUNTIME_MPI", "MPI of the compiled runtime")                                                      \
   TEXT(record, "HOCKET_RECORD", false, "directory where each rank records what its calls send")                       \
-  ELSEWHERE("HOCKET_PATHS", "source ports: hold, spread (calls stay with the MPI library) or off")                    \
-  ELSEWHERE("HOCKET_PATHS_TABLE", "source ports of connections to each host of the plan")                             \
+  TEXT(paths, "HOCKET_PATHS", true, "source ports: hold, spread (calls stay with the MPI library) or off")            \
+  TEXT(paths_table, "HOCKET_PATHS_TABLE", false, "source ports of connections to each host of the plan")              \
   ELSEWHERE("HOCKET_MEMORY", "memory profile, made by 'hocket calibrate memory'")                                     \
   ELSEWHERE("HOCKET_LAB", "directory of a lab")                                                                       \
   ELSEWHERE("HOCKET_CXXFLAGS", "more flags for the compiler that builds the runtime")                                 \

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "core/limits.hpp"
+#include "core/plan/network_section.hpp"
 #include "runtime/agreement/agreement.hpp"
+#include "runtime/agreement/changed_ways.hpp"
 #include "runtime/agreement/obstacles.hpp"
 #include "runtime/agreement/places.hpp"
 #include "runtime/choose/kept_timings_file.hpp"
@@ -123,10 +125,13 @@ void Team::meet(MPI_Comm comm) {
     const auto& of_host = numbering_.ranks_per_node;
     hosts = static_cast<int>(of_host.size() - static_cast<std::size_t>(std::ranges::count(of_host, 0U)));
   });
-  if (all_ok(comm, problem, consequence))
-    hosts_ = hosts;
-  else
+  if (!all_ok(comm, problem, consequence)) {
     problem_ = problem;
+    return;
+  }
+  hosts_ = hosts;
+  ways_changed_ = places.ways_changed;
+  if (ways_changed_) (void)this->network(comm);
 }
 
 const std::string& Team::problem_of(FallbackReason why) const {
@@ -169,8 +174,8 @@ Choices& Team::choices() {
 
 std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate) {
   Requests::instance().post_remaining();  // planning takes time
-  const bool rests_on_widths = !kind.collective->forwards();
-  if (rests_on_widths && network(comm) == nullptr) return nullptr;
+  const bool rests_on_network = !kind.collective->forwards() || ways_changed_;
+  if (rests_on_network && network(comm) == nullptr) return nullptr;
   const HostTeam* const together = candidate.two_level && is_two_level(*kind.collective) ? host_team(comm) : nullptr;
   if (candidate.two_level && together == nullptr) return nullptr;
   if (candidate.all_lead && !together->can_all_lead(*kind.collective)) return nullptr;
@@ -183,7 +188,7 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
     if (kind.collective->rooted) placed.root = in_network(kind.root);
     planned =
         PlanStore::instance().program(placed, numbering.ranks_per_node, in_network(static_cast<std::size_t>(rank_)),
-                                      candidate.window, rests_on_widths && measured_ ? &*measured_ : nullptr);
+                                      candidate.window, rests_on_network && measured_ ? &*measured_ : nullptr);
     check_tags(planned, comm);
     translate(planned, numbering);
     if (together == nullptr) return;
@@ -229,7 +234,11 @@ std::uint64_t Team::host_rate(MPI_Comm comm) try {
   return 0;
 }
 
-std::string Team::place() const { return place_digest(PlanStore::instance().wiring_digest(), numbering_); }
+std::string Team::place() const {
+  std::uint64_t wiring = PlanStore::instance().wiring_digest();
+  if (ways_changed_ && measured_) wiring ^= checksum(encode_network(measured_->spec()));
+  return place_digest(wiring, numbering_);
+}
 
 bool Team::aggregates(CallKind kind, std::size_t bytes) const {
   return host_team_ != nullptr && host_team_->fits(*kind.collective, bytes);
@@ -252,6 +261,10 @@ void Team::looked_at(const Extent& extent, bool rooted, bool outran_wires) {
 const Network* Team::network(MPI_Comm comm) {
   if (std::exchange(network_asked_, true)) return network_;
   const Network& planned = PlanStore::instance().network();
+  if (ways_changed_) {
+    measured_ = network_as_seen(comm, planned);
+    return network_ = measured_ ? &*measured_ : &planned;
+  }
   if (settings().switch_links.empty()) return network_ = &planned;
   const MPI_Comm own = private_comm(comm);
   if (own == MPI_COMM_NULL) return nullptr;

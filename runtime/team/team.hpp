@@ -104,9 +104,9 @@ class Team {
   /// the order of ranks, so the threshold is higher where that order suits the network.
   [[nodiscard]] std::size_t least_gather_bytes() const;
   /// The network for which all-to-alls and irregular exchanges are planned: the plans' own, or a copy with measured
-  /// uplink bandwidths. Made on first use, collectively. Null, on all ranks alike and with a warning, where these
-  /// widths are only assumed and cannot be measured. All-gathers do not rest on them: rings of switches load every link
-  /// with one message each way.
+  /// uplink bandwidths, or with the ways that connections take where these have changed. Made on first use,
+  /// collectively. Null, on all ranks alike and with a warning, where these widths are only assumed and cannot be
+  /// measured. All-gathers do not rest on them: rings of switches load every link with one message each way.
   [[nodiscard]] const Network* network(MPI_Comm comm);
   /// The peers of this rank in a call: see KnownNeighbours.
   [[nodiscard]] const Neighbours* neighbours(MPI_Comm comm, Reach reach) { return neighbours_.find(comm, reach); }
@@ -131,6 +131,7 @@ class Team {
   int rank_ = 0, size_ = 0;
   int hosts_ = 0;                ///< 0: the ranks cannot follow a plan together
   bool machines_differ_ = true;  ///< no two hosts are one machine
+  bool ways_changed_ = false;    ///< all plans are for network()
   bool left_alone_ = false;      ///< set by hocket_leave_alone
   bool met_ = false;
   const Candidate* fixed_ = nullptr;

@@ -33,7 +33,9 @@ def test_ranks_get_a_table_and_a_port_to_listen_at() -> None:
     assert said["HOCKET_PATHS"] == "hold"
     assert said["UCX_TCP_PORT_RANGE"] == "28000-28000"
     assert "FI_TCP_PORT_LOW_RANGE" not in said  # the user's stays
-    lines = Path(said["HOCKET_PATHS_TABLE"]).read_text().splitlines()
+    lines = [
+        line for line in Path(said["HOCKET_PATHS_TABLE"]).read_text().splitlines() if line.startswith("10.")
+    ]
     assert sorted(line.split()[:3] for line in lines) == [
         ["10.0.0.1", "10.0.0.2", "28000"],
         ["10.0.0.2", "10.0.0.1", "28000"],

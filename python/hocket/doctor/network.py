@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator
 
 from hocket import _core
 from hocket.demand.collectives import PLANNED_FOR_JOBS
 from hocket.doctor.case import Case
 from hocket.doctor.finding import Finding, note, ok, problem
+from hocket.doctor.paths import check_paths
 from hocket.launch.environment import read_plan, run_demand
 from hocket.network import read_known_network
 from hocket.network.chosen import job_hosts
@@ -31,6 +33,8 @@ def check_network(case: Case) -> Iterator[Finding]:
         yield note("network", known.uplinks.text)
     elif known.uplinks.switch_links:
         yield ok("network", known.uplinks.text)
+    if (paths := known.description.paths) is not None:
+        yield from check_paths(known.without_paths().network, paths, datetime.datetime.now(datetime.UTC))
     if network.ranks > _core.MOST_RANKS_PLANNED_FOR_RUN:
         yield note(
             "network",

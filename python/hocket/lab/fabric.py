@@ -24,6 +24,7 @@ _SETTINGS = {
     "fib_multipath_hash_fields": 0x37,  # addresses, protocol, ports
     "conf/all/rp_filter": 0,
     "conf/default/rp_filter": 0,
+    "conf/all/ignore_routes_with_linkdown": 1,  # as routers do: what has no carrier is no next hop
     "icmp_ratelimit": 1000 // ANSWERS_A_SECOND,
 }
 

@@ -41,7 +41,8 @@ def paths_environment(
     paths = description.paths
     if paths is None or paths.spraying or word == "off":
         return {}
-    table = table_for_ranks(paths, choose(replace(description, paths=None).build(), paths))
+    network = replace(description, paths=None).build()
+    table = table_for_ranks(network, paths, choose(network, paths))
     listening = {
         name: form.format(paths.listen) for name, form in _LISTENING.items() if name not in environment
     }

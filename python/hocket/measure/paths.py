@@ -83,6 +83,7 @@ def find_paths(comm: MPI.Intracomm, network: _core.Network) -> Found | None:
         dict(zip(names, addresses, strict=True)),
         sorted({way for part in told if part for _, both in part[0].items() for ways in both for way in ways
                 if isinstance(way, str)}),
+        {address: switch for part in told if part for address, switch in part[3].items()},
     )  # fmt: skip
     number = {way: index for index, way in enumerate(paths.ways)} | {SILENT: SILENT, SEVERAL: SEVERAL}
     strangers: Counter[str] = Counter()
@@ -118,8 +119,9 @@ def _addresses(comm: MPI.Intracomm, names: Sequence[str]) -> list[str]:
 
 def _asked(
     network: _core.Network, hosts: Sequence[int], at: int, addresses: Sequence[str]
-) -> tuple[dict[int, tuple[list[Any], list[Any]]], Counter[str], int]:
-    """Ways from one host to each other: names of switches, or a mark; who else answered; the most packets of a pair."""
+) -> tuple[dict[int, tuple[list[Any], list[Any]]], Counter[str], int, dict[str, str]]:
+    """Ways from one host to each other: names of switches, or a mark; who else answered; the most packets of a pair;
+    switches by their addresses."""
     way_to = {to: asked_of(network, hosts[at], hosts[to]) for to in range(len(hosts)) if to != at}
     way_to = {to: (hop, at_hop) for to, (hop, at_hop) in way_to.items() if at_hop}
     most_ways = max((len(ways) for _, ways in way_to.values()), default=1)
@@ -166,7 +168,9 @@ def _asked(
         known = ways[question.to][question.answered]
         if switch is not None:
             known[question.index] = switch if known[question.index] in (SILENT, switch) else SEVERAL
-    return ways, strangers, max(sent.values(), default=0)
+    switches = {way for both in ways.values() for each in both for way in each}
+    routers = {address: switch for address, switch in named.items() if switch in switches}
+    return ways, strangers, max(sent.values(), default=0), routers
 
 
 def _name(address: str, network: _core.Network) -> str:

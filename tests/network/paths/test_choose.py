@@ -22,7 +22,8 @@ def hashed(network: _core.Network, seed: int, silent: float = 0.0) -> Paths:
     draw = random.Random(seed)
     names = [network.names[host] for host in network.hosts]
     ways = sorted({way for b in network.hosts[1:] for way in asked_of(network, network.hosts[0], b)[1]})
-    paths = Paths("2026-11-27T20:30:00Z", {n: f"10.0.0.{i + 1}" for i, n in enumerate(names)}, ways)
+    paths = Paths("2026-11-27T20:30:00Z", {n: f"10.0.0.{i + 1}" for i, n in enumerate(names)}, ways,
+                  {f"10.255.0.{i}": way for i, way in enumerate(ways)})  # fmt: skip
     for a, x in zip(names, network.hosts, strict=True):
         for b, y in zip(names, network.hosts, strict=True):
             if a != b and asked_of(network, x, y)[1]:
@@ -99,20 +100,42 @@ def test_files_are_read_as_they_were_written(tmp_path: Path) -> None:
         settled(network, paths).route(0, b) for b in range(1, 16)
     ]
     assert any("phases on ports as they come" in note for note in known.description.notes)
-    lines = table_for_ranks(paths, choose(network, paths)).splitlines()
-    assert lines
-    assert all(len(line.split()) > 3 and len(line) < 500 for line in lines)
+
+
+def test_ranks_know_every_way() -> None:
+    """A table has the parts of all ways: each pair's route, and every other that it could take."""
+    network = read_network(FABRIC)
+    paths = hashed(network, 2)
+    chosen = choose(network, paths)
+    lines = [line.split() for line in table_for_ranks(network, paths, chosen).splitlines()]
+    assert all(len(" ".join(words)) < 500 for words in lines)
+    parts = {tuple(words[:3]): list(map(int, words[3:])) for words in lines if words[0] in ("up", "down")}
+    asked = [words for words in lines if words[0] == "way"]
+    assert len(asked) == len(chosen.held) == 192
+    for _, a, b, hops, *nodes in asked:
+        src, dst, by = map(int, nodes)
+        assert [paths.addresses[network.names[node]] for node in (src, dst)] == [a, b]
+        ways = asked_of(network, src, dst)[1]
+        assert len(ways) == 4
+        for switch, way in ways.items():
+            through = str(network.names.index(switch))
+            assert parts["up", str(src), through] + parts["down", through, str(dst)] == way
+            assert (way == chosen.routes[src, dst]) == (int(through) == by)
+            assert len(parts["up", str(src), through]) == int(hops)
+    assert sum(words[0] == "router" for words in lines) == 4
+    assert ["found", paths.found] in lines
 
 
 @pytest.mark.parametrize(
     ("old", "new", "what"),
     [
-        ('"version": 1', '"version": 2', "another version"),
+        ('"version": 2', '"version": 1', "another version"),
         ('"listen": 28000', '"listen": 40000', "listen"),
         ('"ports": 28', '"ports": 27', "one for each port"),
         ('"ports": 28', '"ports": true', "ports"),
         ("2026-", "yesterday", "found"),
         ("10.0.0.1", "host one", "IP address"),
+        ("10.255.0.1", "spine one", "IP address"),
         ('["n0", "n4"', '["n0", "n99"', "unknown host"),
         ('["n0", "n5"', '["n0", "n4"', "stands twice"),
         ('"pairs"', '"paris"', "no table of paths"),

@@ -148,20 +148,30 @@ def routed(network: _core.Network, routes: Mapping[tuple[int, int], Route]) -> _
     }
     if all(own[pair] == route for pair, route in routes.items()):
         return network
-    channels = range(network.channels)
-    return _core.build_routed(
-        network.names,
-        network.ranks_per_node,
-        [network.channel_name(channel) for channel in channels],
-        [network.rate(channel) for channel in channels],
-        [network.latency(channel) for channel in channels],
-        [(a, b, routes.get((a, b), route)) for (a, b), route in own.items()],
-    )
+    return _core.rerouted(network, [(a, b, route) for (a, b), route in routes.items()])
 
 
-def table_for_ranks(paths: Paths, chosen: Chosen) -> str:
-    """Table of the preloaded library: a line FROM TO TO_PORT PORT... for each held connection, by addresses."""
-    return "".join(
-        f"{paths.addresses[a]} {paths.addresses[b]} {paths.listen} {' '.join(map(str, ports))}\n"
-        for (a, b), ports in chosen.held.items()
-    )
+def table_for_ranks(network: _core.Network, paths: Paths, chosen: Chosen) -> str:
+    """Table of the ranks; nodes are indices in the network, channels its own. Of its lines the preloaded library reads
+    the first kind, and the runtime, which asks at start whether all is as found, the others:
+
+    - ``FROM TO TO_PORT PORT...``, by addresses: ports of a held connection, best first;
+    - ``way FROM TO HOPS A B SWITCH``: the HOPS-th router on this connection's way from node A to node B;
+    - ``up A SWITCH CHANNEL...`` and ``down SWITCH B CHANNEL...``: the two parts of every way that there is;
+    - ``router ADDRESS SWITCH``; ``found DATE``.
+    """
+    lines = [f"found {paths.found}"]
+    parts: dict[tuple[str, int, int], Route] = {}
+    node = {name: number for number, name in enumerate(network.names)}
+    for (a, b), ports in chosen.held.items():
+        hop, ways = asked_of(network, node[a], node[b])
+        for switch, way in ways.items():
+            parts.setdefault(("up", node[a], node[switch]), way[:hop])
+            parts.setdefault(("down", node[switch], node[b]), way[hop:])
+        by = next(switch for switch, way in ways.items() if way == chosen.routes[node[a], node[b]])
+        ends = f"{paths.addresses[a]} {paths.addresses[b]}"
+        lines += [f"{ends} {paths.listen} {' '.join(map(str, ports))}",
+                  f"way {ends} {hop} {node[a]} {node[b]} {node[by]}"]  # fmt: skip
+    lines += [f"{kind} {x} {y} {' '.join(map(str, way))}" for (kind, x, y), way in parts.items()]
+    lines += [f"router {address} {node[name]}" for address, name in paths.routers.items() if name in node]
+    return "".join(f"{line}\n" for line in lines)

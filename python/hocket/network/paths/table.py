@@ -1,11 +1,12 @@
 """Ways that connections take by their ports, as found in a running network; a JSON file beside the network's TOML.
 
-``{"version": 1, "found": "2026-11-27T20:30:00Z", "listen": 28000, "ports": 28, "addresses": {"n0": "10.0.0.1"},
-"ways": ["s4", "s5"], "pairs": [["n0", "n5", [way of each port], [way of each answer]]]}``
+``{"version": 2, "found": "2026-11-27T20:30:00Z", "listen": 28000, "ports": 28, "addresses": {"n0": "10.0.0.1"},
+"routers": {"10.255.0.5": "s4"}, "ways": ["s4", "s5"],
+"pairs": [["n0", "n5", [way of each port], [way of each answer]]]}``
 
 A way is the switch by which it differs from the others. A connection from host a to host b comes from one of ``ports``
 ports and goes to the port ``listen``; ``pairs`` has the ways from a to b of connections that a opens, and of what a
-answers on connections that b opens.
+answers on connections that b opens. ``routers``: by which addresses switches have answered.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any, Final
 from hocket.network.parts import MAX_NAME
 from hocket.network.source import Source
 
-VERSION: Final = 1
+VERSION: Final = 2
 LISTEN: Final = 28000  # below the ports that Linux gives to connections
 PORTS: Final = 28  # of a pair
 FIRST_PORT: Final = 33000
@@ -38,6 +39,7 @@ class Paths:
     found: str
     addresses: dict[str, str]
     ways: list[str]
+    routers: dict[str, str] = field(default_factory=dict)
     pairs: dict[tuple[str, str], tuple[list[int], list[int]]] = field(default_factory=dict)
     listen: int = LISTEN
     ports: int = PORTS
@@ -51,7 +53,7 @@ class Paths:
         """Text of the file."""
         pairs = ",\n".join(json.dumps([a, b, *both]) for (a, b), both in self.pairs.items())
         head = {"version": VERSION, "found": self.found, "listen": self.listen, "ports": self.ports,
-                "addresses": self.addresses, "ways": self.ways}  # fmt: skip
+                "addresses": self.addresses, "routers": self.routers, "ways": self.ways}  # fmt: skip
         return json.dumps(head)[:-1] + f', "pairs": [\n{pairs}\n]}}\n'
 
 
@@ -80,14 +82,14 @@ def _checked(told: Any) -> Paths:
         raise ValueError(f"ports is not a number from 1 to {_MOST_PORTS}")
     if not isinstance(told["found"], str) or not _DATE.fullmatch(told["found"]):
         raise ValueError("found is not a time like 2026-11-27T20:30:00Z")
-    addresses, ways, pairs = told["addresses"], told["ways"], told["pairs"]
-    if not all(isinstance(a, str) and _ADDRESS.fullmatch(a) for a in addresses.values()):
+    addresses, routers, ways, pairs = (told[key] for key in ("addresses", "routers", "ways", "pairs"))
+    if not all(isinstance(a, str) and _ADDRESS.fullmatch(a) for a in (*addresses.values(), *routers)):
         raise ValueError("an address is no IP address")
-    if not all(isinstance(way, str) and len(way) <= MAX_NAME for way in ways):
+    if not all(isinstance(way, str) and len(way) <= MAX_NAME for way in (*ways, *routers.values())):
         raise ValueError("a way is no name")
     if not isinstance(pairs, list) or len(pairs) > MAX_PAIRS:
         raise ValueError(f"pairs are no list of at most {MAX_PAIRS:,}")
-    paths = Paths(told["found"], addresses, ways, listen=listen, ports=ports)
+    paths = Paths(told["found"], addresses, ways, routers, listen=listen, ports=ports)
     for a, b, asked, answered in pairs:
         if a not in addresses or b not in addresses or a == b or (a, b) in paths.pairs:
             raise ValueError("a pair has an unknown host, or stands twice")
