@@ -39,7 +39,10 @@ def cut(description: NetworkDescription, names: Collection[str]) -> NetworkDescr
         description.shape,
     )
     if part.shape == "graph":
-        _keep_routes(description.build(), part, links)
+        whole = description.build()
+        if whole.shape.name == "routed":  # other routes to a host from each: no table tells them
+            raise _whole(description)
+        _keep_routes(whole, part, links)
     return part
 
 

@@ -33,6 +33,7 @@ from hocket.network.parts import (
     switch_links,
 )
 from hocket.network.paths.choose import settled
+from hocket.network.paths.lids import choose_lids
 from hocket.network.paths.table import Paths
 from hocket.network.source import shown
 
@@ -163,6 +164,8 @@ class NetworkDescription:
         core: Any = importlib.import_module("hocket._core")
         try:
             network: Network = self._build(core)
+            if self.forwarding is not None and self.forwarding.choose:
+                return choose_lids(network, self.forwarding).network
             return network if self.paths is None else settled(network, self.paths)
         except core.RouteProblem as problem:  # an entry of the forwarding tables
             message, node, _, entry = problem.args

@@ -40,7 +40,8 @@ class Defaults:
     ``ports`` and ``forwards`` are those of hosts (:class:`Node`).
 
     ``forwarding`` is the path of a file with the forwarding tables that switches route by. ``latency_given``: the
-    user states the latency, so that no reader assumes a more fitting one.
+    user states the latency, so that no reader assumes a more fitting one. ``lids``: where ports have several (lmc > 0),
+    messages go to the base one, or to one chosen for each pair of hosts.
     """
 
     rate: float = DEFAULT_RATE
@@ -52,6 +53,7 @@ class Defaults:
     latency_given: bool = False
     ports: int = 1
     forwards: bool = False
+    lids: Literal["base", "chosen"] = "base"
 
 
 @dataclass(slots=True)
@@ -148,7 +150,8 @@ class Forwarding:
     channel 2i is link i from a to b and 2i + 1 back; and the line of each in ``file``.
 
     ``tables``: the line where a node's table begins, where the file has one for each. ``remedy_missing`` and
-    ``remedy_circle`` are for messages that do not arrive.
+    ``remedy_circle`` are for messages that do not arrive. ``further``: entries, like ``hops``, for further lids of
+    the hosts (lmc > 0), by the number of the lid after the base one; ``choose``: messages go by those chosen.
     """
 
     file: str
@@ -157,6 +160,8 @@ class Forwarding:
     tables: dict[int, int] = field(default_factory=dict)
     remedy_missing: str = "add a line at,to,next"
     remedy_circle: str = "correct this step or another of the circle"
+    further: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
+    choose: bool = False
 
     def place(self, node: int, entry: int) -> tuple[Where, str]:
         """Place of the core's complaint, and its remedy."""
@@ -170,8 +175,9 @@ class Fabric:
     """Numbering of an InfiniBand network by its subnet manager; forwarding tables use these numbers.
 
     ``switches``: node of each guid. ``ports``: the channel that leaves by a port, by (node, port). ``lids``: host
-    and guid of the port that has this (base) lid, 0 where none was given; ``host_lids``: the lid of each host.
-    ``guids``: all switches of the subnet, also those that no message of these hosts comes to.
+    and guid of the port that has this (base) lid, 0 where none was given; ``host_lids``: the lid of each host;
+    ``further_lids``: host of each further lid (lmc > 0), and its number after the base lid. ``guids``: all switches
+    of the subnet, also those that no message of these hosts comes to.
     """
 
     switches: dict[int, int]
@@ -179,6 +185,7 @@ class Fabric:
     lids: dict[int, tuple[int, int]]
     guids: set[int]
     host_lids: dict[int, int] = field(default_factory=dict)
+    further_lids: dict[int, tuple[int, int]] = field(default_factory=dict)
 
 
 def switch_links(nodes: Sequence[Node], links: Sequence[Link]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hocket.errors import UsageError
 from hocket.network.description import NetworkDescription
 from hocket.network.parts import Defaults
 from hocket.network.readers import short_forms
@@ -29,5 +30,7 @@ def read_network_description(source: str, defaults: Defaults | None = None) -> N
     if defaults.forwarding is not None:
         from hocket.network.readers.forwarding import attach_tables
 
-        attach_tables(description, defaults.forwarding)
+        attach_tables(description, defaults.forwarding, choose_lids=defaults.lids == "chosen")
+    elif defaults.lids == "chosen":
+        raise UsageError("--lids chosen needs forwarding tables", remedy="give them: --forwarding FILE")
     return description

@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
 import click
 
@@ -47,6 +47,7 @@ def defaults_options(function: F) -> F:
         uplink_rate: float | None,
         oversubscription: tuple[float, ...] | None,
         forwarding: str | None,
+        lids: Literal["base", "chosen"],
         **others: Any,
     ) -> Any:
         from hocket.network import Defaults
@@ -60,6 +61,7 @@ def defaults_options(function: F) -> F:
             usual.oversubscription if oversubscription is None else oversubscription,
             forwarding,
             latency is not None,
+            lids=lids,
         )
         return function(*args, defaults=defaults, **others)
 
@@ -125,6 +127,10 @@ _defaults_options = options(
     click.option(
         "--forwarding", metavar="FILE",
         help="Forwarding tables with the routes: output of InfiniBand's dump_fts, or lines at,to,next.",
+    ),
+    click.option(
+        "--lids", type=click.Choice(["base", "chosen"]), default="base", show_default=True,
+        help="Where ports have several lids (lmc): those that messages go to.",
     ),
 )  # fmt: skip
 

@@ -1,7 +1,8 @@
 """The forwarding tables that a subnet manager has installed: what ``dump_fts`` prints (infiniband-diags), or
 ``opensm-lfts.dump``, which ``opensm -D 0x43`` writes.
 
-Messages go to a host's base lid, as MPI libraries send them unless told otherwise; further lids (lmc > 0) are left out.
+Messages go to a host's base lid, as MPI libraries send them unless told otherwise. Entries for further lids (lmc > 0)
+are kept for who chooses among them.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ class _Reader:
         self.source, self.network, self.fabric = source, network, fabric
         self.result = Forwarding(source.name, remedy_missing=_ROUTED_AGAIN, remedy_circle=_ROUTED_AGAIN)
         self.seen: dict[tuple[int, int], int] = {}  # the line of (switch, host)
+        self.further: set[tuple[int, int]] = set()  # (switch, lid)
         self.tables: dict[int, int] = {}  # by guid, with those of other switches
         self.index = network.name_indices()
 
@@ -122,7 +124,10 @@ class _Reader:
     def _entry(self, table: _Table, line: int, match: re.Match[str]) -> None:
         lid, out = int(match[1], 16), int(match[2])
         known = self.fabric.lids.get(lid)
-        if known is None or table.node is None or out == DROPPED:
+        if table.node is None or out == DROPPED:
+            return
+        if known is None:
+            self._further_entry(table.node, lid, out, line)
             return
         host, guid = known
         name = shown(self.network.nodes[host].name)
@@ -153,11 +158,25 @@ class _Reader:
                 "give the output of one dump_fts",
             )  # fmt: skip
         if len(self.result.hops) == MAX_ENTRIES:
-            raise self.source.error(
-                f"more than {MAX_ENTRIES:,} entries for hosts", line, "record a part of the fabric"
-            )
+            raise self._too_many(line)
         self.result.hops.append((table.node, host, channel))
         self.result.lines.append(line)
+
+    def _further_entry(self, node: int, lid: int, out: int, line: int) -> None:
+        """Entry for a lid that is no host's base lid. Only who chooses it finds out whether messages arrive."""
+        host, number = self.fabric.further_lids.get(lid, (0, 0))
+        channel = self.fabric.ports.get((node, out))
+        if not number or channel is None or (node, lid) in self.further:
+            return
+        self.further.add((node, lid))
+        if len(self.result.hops) + len(self.further) > MAX_ENTRIES:
+            raise self._too_many(line)
+        self.result.further.setdefault(number, []).append((node, host, channel))
+
+    def _too_many(self, line: int) -> NetworkError:
+        return self.source.error(
+            f"more than {MAX_ENTRIES:,} entries for hosts", line, "record a part of the fabric"
+        )
 
     def _beyond(self, channel: int) -> int:
         link = self.network.links[channel // 2]

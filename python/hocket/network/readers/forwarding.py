@@ -7,14 +7,17 @@ from typing import Final
 
 from hocket.errors import NetworkError, Where
 from hocket.network.description import NetworkDescription
+from hocket.network.paths.lids import said
 from hocket.network.readers import dump_fts, ibnetdiscover, tables
 from hocket.network.source import load
 
 MAX_TABLES_BYTES: Final = 256 * 2**20  # dump_fts takes 80 bytes an entry
 
 
-def attach_tables(network: NetworkDescription, path: str) -> None:
+def attach_tables(network: NetworkDescription, path: str, *, choose_lids: bool = False) -> None:
     """Has the network route by the tables in a file: entries ``at,to,next``, or what ``dump_fts`` prints.
+
+    ``choose_lids``: where ports have several lids, one is chosen for each pair of hosts.
 
     Raises :class:`NetworkError` for networks that are routed otherwise. A tree, where no tables can change the way of a
     message, stays one without them; that all messages arrive is checked here.
@@ -34,6 +37,13 @@ def attach_tables(network: NetworkDescription, path: str) -> None:
     network.forwarding = (dump_fts.read_tables if dump_fts.sniff(source) else tables.read_tables)(
         source, network
     )
+    network.forwarding.choose = choose_lids and network.shape == "graph"
+    if network.forwarding.choose and not network.forwarding.further:
+        raise source.error(
+            "no port has several lids (lmc > 0), among which to choose", remedy="leave --lids out"
+        )
+    if network.forwarding.further and network.shape == "graph":
+        network.notes.append(said(network.build(), network.forwarding))
     if network.shape == "tree":
         replace(network, shape="graph").build()
         network.forwarding = None

@@ -67,6 +67,7 @@ class _Port:
     rate: float
     guid: int = 0
     lid: int = 0
+    lmc: int = 0  # 2^lmc lids
 
 
 @dataclass(slots=True)
@@ -107,6 +108,8 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
         index[port.node.id] = len(result.nodes)
         fabric.lids.setdefault(port.lid, (len(result.nodes), port.guid))
         fabric.host_lids[len(result.nodes)] = port.lid
+        for number in range(1, 2**port.lmc if port.lid else 1):
+            fabric.further_lids.setdefault(port.lid + number, (len(result.nodes), number))
         result.add_host(name, defaults.ranks, source.at(port.line))
     latency = defaults.latency if defaults.latency_given else LATENCY
     _add_cables(source, nodes, index, {id(port) for port in hosts.values()}, latency, result)
@@ -170,7 +173,7 @@ def _no_line(source: Source, line: int, text: str) -> NetworkError:
 
 
 def _port(source: Source, line: int, node: _Node, match: re.Match[str]) -> _Port:
-    number, guid, beyond, beyond_port, lid, _, _, width, speed = match.groups()
+    number, guid, beyond, beyond_port, lid, lmc, _, width, speed = match.groups()
     lane = LANE_RATES.get(speed)
     if lane is None or int(width) not in _WIDTHS:
         raise source.error(
@@ -179,7 +182,9 @@ def _port(source: Source, line: int, node: _Node, match: re.Match[str]) -> _Port
         )  # fmt: skip
     rate = int(width) * lane / 8
     port_guid = int(guid, 16) if guid else 0
-    return _Port(node, int(number), line, beyond, int(beyond_port), rate, port_guid, int(lid or 0))
+    return _Port(
+        node, int(number), line, beyond, int(beyond_port), rate, port_guid, int(lid or 0), int(lmc or 0)
+    )
 
 
 def _check_cables(source: Source, nodes: dict[str, _Node]) -> None:
