@@ -96,7 +96,7 @@ void bind_chooser(nb::module_& m) {
       .def("next", &Chooser::next)
       .def("learn", &Chooser::learn, "seconds"_a)
       .def_prop_ro("best", &Chooser::best)
-      .def_prop_ro("noise", &Chooser::noise)
+      .def("noise", &Chooser::noise, "candidate"_a)
       .def_prop_ro("calls", &Chooser::calls)
       .def_prop_ro("trials", &Chooser::trials)
       .def_prop_ro("beliefs", [](const Chooser& chooser) {

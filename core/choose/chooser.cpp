@@ -25,6 +25,7 @@ double positive_part(double centre, double deviation) {
 
 Chooser::Chooser(std::span<const double> predicted, double agree_seconds, double setup_seconds)
     : beliefs_(predicted.size()),
+      noise_(predicted.size(), spread::call * spread::call),
       outliers_(predicted.size()),
       agree_seconds_(agree_seconds),
       setup_seconds_(setup_seconds) {
@@ -57,21 +58,30 @@ void Chooser::seen(std::size_t candidate, std::uint64_t calls, double seconds) {
   spent_ += static_cast<double>(calls) * beliefs_[candidate].seconds;
 }
 
-double Chooser::noise() const { return std::sqrt(noise_); }
+double Chooser::noise(std::size_t candidate) const { return std::sqrt(noise_[candidate]); }
 
-double Chooser::noise_of(std::size_t candidate) const {
-  return beliefs_[candidate].timed > 0 ? noise_ : spread::first_call * spread::first_call;
+/// A schedule that has not served, and of which no earlier job tells.
+bool Chooser::is_new(std::size_t candidate) const {
+  return candidate > 0 && beliefs_[candidate].calls == 0 && beliefs_[candidate].timed == 0;
 }
 
-/// Gain to be expected from one measured call of `candidate`, over the better of itself and `other`, as a fraction of
-/// the cost.
-double Chooser::gain(std::size_t candidate, std::size_t other) const {
+/// Standard deviation of what a measured call of `candidate` changes of its mean beside that of `other`. A first call
+/// tells less, but others follow it.
+double Chooser::learned(std::size_t candidate, std::size_t other) const {
   const double variance = covariance(candidate, candidate);
-  const double learned = std::abs(variance - covariance(candidate, other)) / std::sqrt(variance + noise_of(candidate));
-  return positive_part(-std::abs(mean_[candidate] - mean_[other]), learned);
+  return std::abs(variance - covariance(candidate, other)) / std::sqrt(variance + noise_[candidate]);
 }
 
-std::size_t Chooser::best() const { return static_cast<std::size_t>(std::ranges::min_element(mean_) - mean_.begin()); }
+/// After a first call, which took longer than others will, all schedules that were not tried would seem cheaper.
+std::size_t Chooser::best() const {
+  std::size_t of_known = 0, of_new = 0;
+  for (std::size_t c = 1; c < beliefs_.size(); ++c) {
+    std::size_t& least = is_new(c) ? of_new : of_known;
+    if (least == 0 || mean_[c] < mean_[least]) least = c;
+  }
+  const std::size_t schedule = of_known > 0 ? of_known : of_new;
+  return mean_[schedule] < mean_[0] ? schedule : 0;
+}
 
 Decision Chooser::next() {
   const std::size_t n = beliefs_.size(), least = best();
@@ -81,14 +91,16 @@ Decision Chooser::next() {
   for (std::size_t c = 0; c < n; ++c)
     if (c != least && (second == least || mean_[c] < mean_[second])) second = c;
   Decision decision{.candidate = least};
-  double most = n > 1 ? horizon * gain(least, second) : 0;
+  double most = n > 1 ? horizon * positive_part(-std::abs(mean_[least] - mean_[second]), learned(least, second)) : 0;
   const bool worth_timing = most > agree_seconds_ / cost;
   for (std::size_t c = 0; c < n; ++c) {
     if (c == least) continue;
-    double loss = beliefs_[c].seconds / cost - 1;
+    const bool is_first = c > 0 && beliefs_[c].calls == 0;
+    double loss = beliefs_[c].seconds / cost * (is_first ? exact_exp(spread::first_call) : 1) - 1;
     if (c > 0 && beliefs_[c].timed < calls_cut) loss = std::min(loss, patience * native / cost - 1);
-    if (c > 0 && beliefs_[c].calls == 0) loss = std::max(loss, 0.0) + setup_seconds_ / cost;
-    const double worth = horizon * gain(c, least) - std::max(loss, 0.0) - agree_seconds_ / cost;
+    if (is_first) loss += setup_seconds_ / cost;
+    const double worth =
+        horizon * positive_part(mean_[least] - mean_[c], learned(c, least)) - loss - agree_seconds_ / cost;
     if (worth > most) {
       most = worth;
       decision.candidate = c;
@@ -112,13 +124,14 @@ Decision Chooser::next() {
 void Chooser::learn(double seconds) {
   if (!is_cost(seconds)) return;
   Belief& belief = beliefs_[timed_];
-  const double noise = noise_of(timed_);
+  const double noise = belief.timed > 0 ? noise_[timed_] : spread::first_call * spread::first_call;
   const double variance = covariance(timed_, timed_) + noise, off = exact_log(seconds) - mean_[timed_];
   const double most = outlier * std::sqrt(variance), seen = std::clamp(off, -most, most);
   const bool is_outlier = seen != off && belief.timed > 1;
   if (belief.timed > 0) {
-    noise_ += (seen * seen * noise / variance - noise_) / (noise_calls + static_cast<double>(belief.timed));
-    noise_ = std::max(noise_, spread::least * spread::least);
+    double& own = noise_[timed_];
+    own += (seen * seen * noise / variance - own) / (noise_calls + static_cast<double>(belief.timed));
+    own = std::max(own, spread::least * spread::least);
   }
   // One call may be held up; two in turn show that this candidate has changed.
   if (is_outlier && outliers_[timed_]) covariance(timed_, timed_) += off * off;

@@ -13,11 +13,11 @@ namespace spread {
 inline constexpr double unknown = 10;      ///< nothing is known: the library's own call
 inline constexpr double prediction = 0.5;  ///< a prediction, wrong alike for all schedules of a place
 inline constexpr double candidate = 0.15;  ///< besides, of one candidate beside the others
-inline constexpr double first_call = 0.4;  ///< a first call, which may open connections
+inline constexpr double first_call = 0.6;  ///< a first call, which may open connections; it takes longer by as much
 inline constexpr double call = 0.2;        ///< one call beside the next, until calls show their own
 inline constexpr double least = 0.03;      ///< lower limit of `call`, whatever calls show
 inline constexpr double kept = 0.2;        ///< a typical cost that an earlier job has measured
-inline constexpr double drift = 0.01;      ///< growth per call of each candidate's uncertainty
+inline constexpr double drift = 0.005;     ///< growth per call of each candidate's uncertainty
 }  // namespace spread
 
 /// Largest share of the time for timing calls that explore nothing.
@@ -52,10 +52,10 @@ struct Belief {
 /// timed updates what is believed (a Kalman filter), and calls that are not seen for long become uncertain again, so
 /// that drift is followed and old losers are looked at anew.
 ///
-/// Each decision weighs what a call costs over the least expected cost against what may be learned by it, for as many
-/// calls again as were made: the knowledge gradient (Frazier, Powell, Dayanik, "The knowledge-gradient policy for
-/// correlated normal beliefs", INFORMS J. Computing 2009), with triangular distributions in place of normal ones, so
-/// that all is computed by what IEEE 754 rounds in one way and ranks decide alike without asking each other.
+/// Each decision weighs what a call costs over one by best() against what may be saved after it, for as many calls
+/// again as were made: the knowledge gradient (Frazier, Powell, Dayanik, "The knowledge-gradient policy for correlated
+/// normal beliefs", INFORMS J. Computing 2009), with triangular distributions in place of normal ones, so that all is
+/// computed by what IEEE 754 rounds in one way and ranks decide alike without asking each other.
 class Chooser {
  public:
   /// `predicted`: seconds of a call by each candidate, the library's own unknown (NaN) unless it was measured.
@@ -75,29 +75,29 @@ class Chooser {
   /// The agreed cost of the last timed call, seconds; what is no cost counts for nothing.
   void learn(double seconds);
 
-  /// The candidate of least expected cost.
+  /// The candidate of least expected cost; once a schedule has served or was measured, among those that have.
   [[nodiscard]] std::size_t best() const;
   [[nodiscard]] std::span<const Belief> beliefs() const { return beliefs_; }
-  /// Standard deviation of the logarithm of one call's cost, as calls show it.
-  [[nodiscard]] double noise() const;
+  /// Standard deviation of the logarithm of the cost of a call by `candidate`, as its calls show it.
+  [[nodiscard]] double noise(std::size_t candidate) const;
   /// Calls that were decided on or seen.
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
-  /// Calls that another candidate served than the one expected to cost least.
+  /// Calls that another candidate served than best().
   [[nodiscard]] std::uint64_t trials() const { return trials_; }
 
  private:
   void update(std::size_t candidate, double log_cost, double variance);
-  [[nodiscard]] double gain(std::size_t candidate, std::size_t other) const;
-  [[nodiscard]] double noise_of(std::size_t candidate) const;
+  [[nodiscard]] bool is_new(std::size_t candidate) const;
+  [[nodiscard]] double learned(std::size_t candidate, std::size_t other) const;
   [[nodiscard]] double& covariance(std::size_t a, std::size_t b) { return covariance_[a * beliefs_.size() + b]; }
   [[nodiscard]] double covariance(std::size_t a, std::size_t b) const { return covariance_[a * beliefs_.size() + b]; }
 
   std::vector<Belief> beliefs_;
   std::vector<double> mean_, covariance_;  ///< logarithms of seconds
+  std::vector<double> noise_;              ///< per candidate: variance of its calls
   std::vector<bool> outliers_;             ///< per candidate: its last call was far from the estimate
   double agree_seconds_, setup_seconds_;
-  double noise_ = spread::call * spread::call;  ///< variance of calls
-  double spent_ = 0, agreeing_ = 0;             ///< seconds, as expected: in calls, in agreeing on costs
+  double spent_ = 0, agreeing_ = 0;  ///< seconds, as expected: in calls, in agreeing on costs
   std::uint64_t calls_ = 0, trials_ = 0;
   std::size_t timed_ = 0;  ///< candidate of the call that is timed
 };

@@ -68,7 +68,7 @@ std::optional<KeptTimings> Selection::learned() const {
     const Measured& measured = measured_[i];
     if (measured.calls == 0) continue;
     const double seconds = exact_exp(measured.logarithms / static_cast<double>(measured.calls));
-    timings.candidates.push_back({std::string(names_[i]), measured.calls, seconds, chooser_.noise()});
+    timings.candidates.push_back({std::string(names_[i]), measured.calls, seconds, chooser_.noise(i)});
   }
   if (timings.candidates.empty()) return std::nullopt;
   const auto cheapest = std::ranges::min_element(timings.candidates, {}, &CandidateTimings::seconds);
