@@ -1,6 +1,7 @@
 #include "runtime/choose/choices.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <iomanip>
@@ -18,7 +19,6 @@
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/report/report.hpp"
-#include "runtime/report/report_table.hpp"
 #include "runtime/two_level/host_team.hpp"
 
 namespace hocket::runtime {
@@ -48,10 +48,6 @@ AgreedCost::Of cost_of(CallKind kind) {
   return around_root ? AgreedCost::Of::most : AgreedCost::Of::mean;
 }
 
-/// True if hosts are separate machines. A call faster than the described link rates then shows that these are too low;
-/// otherwise it shows only that shared memory is fast.
-bool has_real_hosts() { return settings().placement != "order"; }
-
 /// 0 for what is not known.
 double known_seconds(double seconds) { return std::isfinite(seconds) ? seconds : 0; }
 
@@ -79,31 +75,16 @@ void say_predictions(const Choice& choice) {
 
 }  // namespace
 
-void Choices::keep() const {
-  if (members_.rank != 0) return;
-  std::vector<KeptTimings> learned;
-  for (const Choice& choice : choices_) {
-    tell(choice);
-    std::optional<KeptTimings> measured = choice.selection ? choice.selection->learned() : std::nullopt;
-    if (!measured) continue;
-    KeptTimings& timings = learned.emplace_back(std::move(*measured));
-    timings.place = place_.digest;
-    timings.call = call_name(choice.kind);
-    timings.size_class = size_class(choice.bytes);
-    timings.layout = "any";
-    timings.ranks = static_cast<std::uint32_t>(members_.size);
-    timings.hosts = static_cast<std::uint32_t>(place_.hosts);
-    timings.mpi = mpi_;
-  }
-  if (!learned.empty()) keep_timings(place_.digest, learned);
+Choice* Choices::find(CallKind kind, std::size_t bytes) {
+  const std::uint32_t wanted = size_class(bytes);
+  const auto fits = [&](const Choice& choice) { return choice.kind == kind && size_class(choice.bytes) == wanted; };
+  if (last_ != nullptr && fits(*last_)) return last_;
+  const auto found = std::ranges::find_if(choices_, fits);
+  return found != choices_.end() ? last_ = &*found : nullptr;
 }
 
 Choice& Choices::of(CallKind kind, std::size_t bytes) {
-  const std::uint32_t wanted = size_class(bytes);
-  const auto fits = [&](const Choice& choice) { return choice.kind == kind && size_class(choice.bytes) == wanted; };
-  if (last_ != nullptr && fits(*last_)) return *last_;
-  const auto found = std::ranges::find_if(choices_, fits);
-  if (found != choices_.end()) return *(last_ = &*found);
+  if (Choice* const known = find(kind, bytes)) return *known;
   Choice& fresh = choices_.emplace_back();
   fresh.kind = kind;
   fresh.bytes = bytes;
@@ -154,29 +135,26 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
   return call;
 }
 
+std::shared_ptr<Selection> Choices::of_irregular(MPI_Comm comm, DemandClass demand_class, double bound,
+                                                 AgreedCost::Of of) {
+  constexpr double usual_time = 1.15;       // of a schedule, over its bound (bench/results/lab-vector.md)
+  constexpr std::size_t most_known = 1000;  // exchanges whose timings are kept
+  meet(comm);
+  const std::string layout = layout_of(demand_class);
+  const auto found = std::ranges::find_if(
+      timings_, [&](const KeptTimings& one) { return one.call == irregular_call && one.layout == layout; });
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  const std::array predicted{unknown, bound > 0 ? usual_time * bound : unknown};
+  // The ranks agree on each of these calls before it begins: one agreement more counts for nothing.
+  auto selection = std::make_shared<Selection>(std::vector<std::string_view>{"native", "schedule"}, predicted, 0, 0, of,
+                                               found != timings_.end() ? *found : KeptTimings{});
+  if (irregular_.size() < most_known) irregular_.push_back({demand_class, selection});
+  return selection;
+}
+
 void Choices::Call::over() {
   if (look_ != nullptr) look_->end();
   if (selection_ != nullptr) selection_->over();
-}
-
-void Choices::tell(const Choice& choice) const {
-  ChoiceRow row{.collective = std::string(choice.kind.collective->name),
-                .candidate = std::string(all_candidates[choice.candidate].name),
-                .ranks = members_.size,
-                .hosts = place_.hosts,
-                .bytes = choice.bytes,
-                .calls = choice.calls,
-                .native = choice.native_seconds};
-  if (choice.selection) {
-    const Chooser& chooser = choice.selection->chooser();
-    const std::size_t best = chooser.best();
-    row.candidate = all_candidates[choice.offered[best]].name;
-    row.trials = chooser.trials();
-    row.native = chooser.beliefs()[0].timed > 0 ? chooser.beliefs()[0].seconds : choice.native_seconds;
-    row.predicted = known_seconds(choice.predicted[best]);
-    row.measured = chooser.beliefs()[best].timed > 0 ? chooser.beliefs()[best].seconds : 0;
-  }
-  note_choice(std::move(row));
 }
 
 bool Choices::is_long(std::size_t bytes) const {
@@ -204,9 +182,10 @@ void Choices::watch(MPI_Comm comm, Choice& choice) {
   look_for_kept(comm, choice);
   if (choice.look.is_open()) {
     // Until they have met, ranks may have read different networks, or have been placed by different rules: the sign of
-    // what they agree on says whether hosts are real.
-    const auto [seconds, told] =
-        choice.look.agree(comm, has_real_hosts() ? -wire_seconds(choice) : wire_seconds(choice));
+    // what they agree on says whether hosts are separate machines. A call faster than the described link rates then
+    // shows that these are too low; otherwise it shows only that shared memory is fast.
+    const double own_wires = wire_seconds(choice);
+    const auto [seconds, told] = choice.look.agree(comm, settings().placement != "order" ? -own_wires : own_wires);
     const double wires = std::abs(told);
     const bool is_second = choice.looks > 0 && choice.native_seconds > 0;
     choice.native_seconds =

@@ -10,20 +10,22 @@
 #include <functional>
 #include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "runtime/choose/choice.hpp"
-#include "runtime/choose/keeper.hpp"
+#include "runtime/choose/kept_timings_file.hpp"
 #include "runtime/choose/small_costs.hpp"
 #include "runtime/exchange/exchange.hpp"
 
 namespace hocket::runtime {
 
-class Choices final : public Keeper {
+class Choices {
  public:
   struct Place {
     int hosts = 0;
@@ -41,10 +43,14 @@ class Choices final : public Keeper {
     /// Bytes per second of a host's link, measured; 0: it cannot be. Collective, the same on all ranks.
     std::function<std::uint64_t(MPI_Comm)> host_rate;
   };
-  explicit Choices(Members members) : members_(std::move(members)) {}
+  explicit Choices(Members members);
   Choices(const Choices&) = delete;
   Choices& operator=(const Choices&) = delete;
-  ~Choices() { end(); }
+  ~Choices();
+
+  /// The calls are over: tells and keeps what was learned, once, when MPI ends, or before, when the communicator does.
+  /// Communicators that the program never frees live until then.
+  void end() noexcept;
 
   /// One call, from its choice to its end.
   class Call {
@@ -65,9 +71,14 @@ class Choices final : public Keeper {
   /// For a blocking call with messages of `bytes` bytes. Collective.
   [[nodiscard]] Call begin(MPI_Comm comm, CallKind kind, std::size_t bytes);
 
+  /// Who serves a newly planned irregular exchange: the library or its schedule, with what earlier jobs have kept of
+  /// its class. `bound`: seconds that no schedule undercuts; 0: not known. Collective; the ranks have met.
+  [[nodiscard]] std::shared_ptr<Selection> of_irregular(MPI_Comm comm, DemandClass demand_class, double bound,
+                                                        AgreedCost::Of of);
+
   /// For calls that cannot be timed: the candidate of the list that serves blocking calls of the same kind and size by
   /// now. Null: there were none. Local.
-  [[nodiscard]] const Candidate* fastest(CallKind kind, std::size_t bytes) const;
+  [[nodiscard]] const Candidate* fastest(CallKind kind, std::size_t bytes);
 
   /// For calls whose result depends on who serves them: the candidate that serves all of the kind and size, found out
   /// before the first of them; null: they go as they were planned. Collective.
@@ -91,8 +102,9 @@ class Choices final : public Keeper {
 
  private:
   [[nodiscard]] Choice& of(CallKind kind, std::size_t bytes);
+  [[nodiscard]] Choice* find(CallKind kind, std::size_t bytes);  ///< null: there was no such call
   [[nodiscard]] bool is_long(std::size_t bytes) const;
-  [[nodiscard]] const Candidate* proven(CallKind kind, std::size_t bytes) const;
+  [[nodiscard]] const Candidate* proven(CallKind kind, std::size_t bytes);
   [[nodiscard]] bool looks_at(const Choice& choice) const;
   void look_for_kept(MPI_Comm comm, const Choice& choice);
   void watch(MPI_Comm comm, Choice& choice);
@@ -118,12 +130,17 @@ class Choices final : public Keeper {
   [[nodiscard]] double prediction_error(const Choice& choice) const;
   void recall(Choice& choice) const;
   void tell(const Choice& choice) const;
-  void keep() const override;
+  void keep() const;
 
   Members members_;
+  struct Irregular {
+    DemandClass demand_class;
+    std::shared_ptr<Selection> selection;
+  };
   std::list<Choice> choices_;
+  std::vector<Irregular> irregular_;  ///< includes exchanges dropped from the schedule cache
   Choice* last_ = nullptr;
-  bool met_ = false, looked_for_kept_ = false;
+  bool met_ = false, looked_for_kept_ = false, ended_ = false;
   Place place_;
   std::string mpi_;
   std::vector<KeptTimings> timings_;                   ///< timings from earlier runs in this configuration

@@ -11,25 +11,19 @@
 
 namespace hocket::runtime {
 
-const Candidate* Choices::fastest(CallKind kind, std::size_t bytes) const {
-  const std::uint32_t wanted = size_class(bytes);
-  for (const Choice& choice : choices_) {
-    if (choice.kind != kind || size_class(choice.bytes) != wanted) continue;
-    if (choice.stage == Choice::Stage::selected)
-      return &all_candidates[choice.offered[choice.selection->chooser().best()]];
-    return &all_candidates[choice.candidate];
-  }
-  return nullptr;
+const Candidate* Choices::fastest(CallKind kind, std::size_t bytes) {
+  const Choice* const choice = find(kind, bytes);
+  if (choice == nullptr) return nullptr;
+  const bool is_selected = choice->stage == Choice::Stage::selected;
+  return &all_candidates[is_selected ? choice->offered[choice->selection->chooser().best()] : choice->candidate];
 }
 
 /// The candidate that this job, or an earlier one here, has found to be fastest; null: nothing is known.
-const Candidate* Choices::proven(CallKind kind, std::size_t bytes) const {
-  const std::uint32_t wanted = size_class(bytes);
-  for (const Choice& choice : choices_)
-    if (choice.kind == kind && size_class(choice.bytes) == wanted && choice.stage != Choice::Stage::watched)
-      return fastest(kind, bytes);
+const Candidate* Choices::proven(CallKind kind, std::size_t bytes) {
+  const Choice* const choice = find(kind, bytes);
+  if (choice != nullptr && choice->stage != Choice::Stage::watched) return fastest(kind, bytes);
   for (const KeptTimings& kept : timings_) {
-    if (kept.call != call_name(kind) || kept.size_class != wanted) continue;
+    if (kept.call != call_name(kind) || kept.size_class != size_class(bytes)) continue;
     const auto winner = std::ranges::find(all_candidates, kept.winner, &Candidate::name);
     return winner != all_candidates.end() ? &*winner : nullptr;
   }

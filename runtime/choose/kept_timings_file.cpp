@@ -97,6 +97,18 @@ std::string known_alone(std::uint64_t wiring_digest, std::size_t ranks) {
 
 }  // namespace
 
+DemandClass class_of(const Demand& demand) {
+  ByteWriter out;
+  demand.matrix.each([&](Rank src, Rank dst, std::uint64_t bytes) {
+    out.fixed(src);
+    out.fixed(dst);
+    out.fixed(size_class(bytes));
+  });
+  return {checksum(out.bytes()), demand.matrix.total_bytes() / std::max<std::uint64_t>(demand.messages(), 1)};
+}
+
+std::string layout_of(const DemandClass& demand_class) { return "demand-" + digits_of(demand_class.digest); }
+
 std::string call_name(CallKind kind) {
   const std::string_view calls = kind.collective->mpi_calls;
   std::string name(calls.substr(0, calls.find(',')));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/choose/kept_timings.hpp"
+#include "core/demand/demand.hpp"
 #include "runtime/plan/call_kind.hpp"
 #include "runtime/plan/numbering.hpp"
 
@@ -18,11 +19,21 @@ namespace hocket::runtime {
 /// demand.
 inline constexpr std::string_view irregular_call = "irregular";
 
+/// The key under which timings of an irregular exchange are kept.
+struct DemandClass {
+  std::uint64_t digest = 0;  ///< digest of senders, receivers and size classes of all messages
+  std::uint64_t mean_bytes = 0;
+};
+[[nodiscard]] DemandClass class_of(const Demand& demand);
+
 /// "alltoall".
 [[nodiscard]] std::string call_name(CallKind kind);
 
 /// Sixteen hexadecimal ones.
 [[nodiscard]] std::string digits_of(std::uint64_t digest);
+
+/// KeptTimings::layout of an irregular exchange; all other calls have the layout "any".
+[[nodiscard]] std::string layout_of(const DemandClass& demand_class);
 
 /// Sixteen digits that differ wherever timings might: eight for network, number of ranks, MPI library and settings of
 /// exchanges, which a rank knows alone; eight for hosts and the order of ranks.

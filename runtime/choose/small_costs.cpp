@@ -1,12 +1,11 @@
 #include "runtime/choose/small_costs.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/agree.hpp"
-#include "runtime/progress/idle.hpp"
 #include "runtime/progress/requests.hpp"
+#include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -16,23 +15,13 @@ constexpr int message_tag = 0, token_tag = 1;
 /// Sends to one rank and receives from another, then answers. What is received stays unread.
 void step(MPI_Comm own, int to, int from) {
   char sent = 0, received = 0;
-  std::array<MPI_Request, 3> requests{};
-  check(PMPI_Irecv(&received, 1, MPI_BYTE, from, message_tag, own, &requests[0]));
-  check(PMPI_Irecv(nullptr, 0, MPI_BYTE, to, token_tag, own, &requests[1]));
-  check(PMPI_Isend(&sent, 1, MPI_BYTE, to, message_tag, own, &requests[2]));
-  const auto arrived = [&](MPI_Request& request) {
-    wait_for([&] {
-      int done = 0;
-      check(PMPI_Test(&request, &done, MPI_STATUS_IGNORE));
-      return done != 0 ? Progress::over : Progress::none;
-    });
-  };
-  arrived(requests[0]);
-  MPI_Request token = MPI_REQUEST_NULL;
-  check(PMPI_Isend(nullptr, 0, MPI_BYTE, from, token_tag, own, &token));
-  arrived(requests[1]);
-  check(PMPI_Wait(&requests[2], MPI_STATUS_IGNORE));
-  check(PMPI_Wait(&token, MPI_STATUS_IGNORE));
+  MPI_Request message{}, token{}, out{}, answer{};
+  check(PMPI_Irecv(&received, 1, MPI_BYTE, from, message_tag, own, &message));
+  check(PMPI_Irecv(nullptr, 0, MPI_BYTE, to, token_tag, own, &token));
+  check(PMPI_Isend(&sent, 1, MPI_BYTE, to, message_tag, own, &out));
+  wait_until_done(message);
+  check(PMPI_Isend(nullptr, 0, MPI_BYTE, from, token_tag, own, &answer));
+  for (MPI_Request* const one : {&token, &out, &answer}) wait_until_done(*one);
 }
 
 /// Seconds of a step, to partners a third of the ranks away. The first may open connections.

@@ -7,7 +7,7 @@
 
 #include "core/network/network.hpp"
 #include "runtime/buffers/peer_bytes.hpp"
-#include "runtime/choose/irregular_choices.hpp"
+#include "runtime/choose/kept_timings_file.hpp"
 #include "runtime/irregular/schedule_cache.hpp"
 #include "runtime/plan/numbering.hpp"
 #include "runtime/plan/planned.hpp"

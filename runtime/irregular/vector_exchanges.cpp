@@ -112,8 +112,8 @@ ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<P
     known->server = Server::schedule;
     known->large = true;
     if (settings().choose == Choose::learn)
-      known->selection = choices_.begin(comm, made.demand_class, known->exchange->planned().figures.bound,
-                                        rooted ? AgreedCost::Of::most : AgreedCost::Of::mean);
+      known->selection = members_.selection(comm, made.demand_class, known->exchange->planned().figures.bound,
+                                            rooted ? AgreedCost::Of::most : AgreedCost::Of::mean);
   }
   return known;
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/choose/irregular_choices.hpp"
+#include "runtime/choose/kept_timings_file.hpp"
 #include "runtime/irregular/plan_irregular.hpp"
 #include "runtime/irregular/schedule_cache.hpp"
 #include "runtime/plan/numbering.hpp"
@@ -34,11 +34,11 @@ class VectorExchanges {
     const Numbering& numbering;
     std::function<MPI_Comm(MPI_Comm)> private_comm;
     std::function<const Network*(MPI_Comm)> network;
-    std::function<std::string()> place;               ///< digest of what timings depends on
+    /// See Choices::of_irregular().
+    std::function<std::shared_ptr<Selection>(MPI_Comm, DemandClass, double, AgreedCost::Of)> selection;
     std::function<void(const std::string&)> trouble;  ///< told why there is no plan, in words
   };
-  explicit VectorExchanges(Members members)
-      : members_(std::move(members)), choices_({members_.rank, members_.size, members_.hosts, members_.place}) {}
+  explicit VectorExchanges(Members members) : members_(std::move(members)) {}
 
   /// False, on all ranks alike, while calls go to the MPI library unseen. To be asked once per call.
   [[nodiscard]] bool asks() { return backoff_.asks(); }
@@ -75,7 +75,6 @@ class VectorExchanges {
   std::unique_ptr<Planner> planner_;
   bool by_rounds_ = false;  ///< ranks agree on phases with their partners
   ScheduleCache schedule_cache_;
-  IrregularChoices choices_;
   Backoff backoff_;
 };
 

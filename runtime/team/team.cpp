@@ -294,7 +294,10 @@ VectorExchanges& Team::vectors() {
   if (!vectors_)
     vectors_ = std::make_unique<VectorExchanges>(
         VectorExchanges::Members{rank_, size_, hosts_, numbering_, [this](MPI_Comm comm) { return private_comm(comm); },
-                                 [this](MPI_Comm comm) { return network(comm); }, [this] { return place(); },
+                                 [this](MPI_Comm comm) { return network(comm); },
+                                 [this](MPI_Comm comm, DemandClass demand_class, double bound, AgreedCost::Of of) {
+                                   return choices().of_irregular(comm, demand_class, bound, of);
+                                 },
                                  [this](const std::string& problem) { problem_ = problem; }});
   return *vectors_;
 }

@@ -1,0 +1,121 @@
+/// Choices: what is told and kept when the calls are over.
+#include <cmath>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/choose/choices.hpp"
+#include "runtime/choose/kept_timings_file.hpp"
+#include "runtime/mpi/attached.hpp"
+#include "runtime/mpi/mpi_call.hpp"
+#include "runtime/mpi/world.hpp"
+#include "runtime/report/report.hpp"
+#include "runtime/report/report_table.hpp"
+
+namespace hocket::runtime {
+namespace {
+
+class Living {
+ public:
+  static Living& instance() {
+    static Living& living = *new Living;  // outlives every thread
+    return living;
+  }
+
+  void add(Choices* choices) {
+    const std::lock_guard lock(mutex_);
+    living_.insert(choices);
+  }
+  void remove(Choices* choices) {
+    const std::lock_guard lock(mutex_);
+    living_.erase(choices);
+  }
+  void end() {
+    const std::lock_guard lock(mutex_);
+    for (Choices* const choices : living_) choices->end();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<Choices*> living_;
+};
+
+/// Lives as long as MPI: what MPI_COMM_SELF has attached is deleted when it ends.
+struct AtEnd {
+  ~AtEnd() { Living::instance().end(); }
+};
+
+}  // namespace
+
+Choices::Choices(Members members) : members_(std::move(members)) {
+  Living::instance().add(this);
+  if (in_world() && Attached<AtEnd>::find(MPI_COMM_SELF) == nullptr)
+    Attached<AtEnd>::attach(MPI_COMM_SELF, std::make_unique<AtEnd>());
+}
+
+Choices::~Choices() {
+  end();
+  Living::instance().remove(this);
+}
+
+void Choices::end() noexcept {
+  if (std::exchange(ended_, true)) return;
+  try {
+    keep();
+  } catch (const std::exception& problem) {
+    say_once(std::string("the timings of this run are lost: ") + problem.what());
+  } catch (const MpiFailure&) {
+    say_once("the timings of this run are lost: MPI is over");
+  }
+}
+
+void Choices::keep() const {
+  if (members_.rank != 0) return;
+  std::vector<KeptTimings> learned;
+  const auto add = [&](const Selection& selection, std::string_view call, std::size_t bytes, std::string layout) {
+    std::optional<KeptTimings> measured = selection.learned();
+    if (!measured) return;
+    KeptTimings& timings = learned.emplace_back(std::move(*measured));
+    timings.place = place_.digest;
+    timings.call = call;
+    timings.size_class = size_class(bytes);
+    timings.layout = std::move(layout);
+    timings.ranks = static_cast<std::uint32_t>(members_.size);
+    timings.hosts = static_cast<std::uint32_t>(place_.hosts);
+    timings.mpi = mpi_;
+  };
+  for (const Choice& choice : choices_) {
+    tell(choice);
+    if (choice.selection) add(*choice.selection, call_name(choice.kind), choice.bytes, "any");
+  }
+  for (const Irregular& one : irregular_)
+    add(*one.selection, irregular_call, one.demand_class.mean_bytes, layout_of(one.demand_class));
+  if (!learned.empty() && !place_.digest.empty()) keep_timings(place_.digest, learned);
+}
+
+void Choices::tell(const Choice& choice) const {
+  ChoiceRow row{.collective = std::string(choice.kind.collective->name),
+                .candidate = std::string(all_candidates[choice.candidate].name),
+                .ranks = members_.size,
+                .hosts = place_.hosts,
+                .bytes = choice.bytes,
+                .calls = choice.calls,
+                .native = choice.native_seconds};
+  if (choice.selection) {
+    const Chooser& chooser = choice.selection->chooser();
+    const std::size_t best = chooser.best();
+    row.candidate = all_candidates[choice.offered[best]].name;
+    row.trials = chooser.trials();
+    row.native = chooser.beliefs()[0].timed > 0 ? chooser.beliefs()[0].seconds : choice.native_seconds;
+    row.predicted = std::isfinite(choice.predicted[best]) ? choice.predicted[best] : 0;
+    row.measured = chooser.beliefs()[best].timed > 0 ? chooser.beliefs()[best].seconds : 0;
+  }
+  note_choice(std::move(row));
+}
+
+}  // namespace hocket::runtime
