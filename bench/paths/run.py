@@ -106,7 +106,8 @@ def bound(fabric: Fabric, pattern: str, size: int) -> float:
     """Seconds that a host's link takes for what it must carry: at full bisection the spines take no longer."""
     network = read_known_network(fabric.plain).network
     others = network.ranks - 1
-    return (2 * others / network.ranks if pattern == "all-reduce" else others) * size / network.host_rate
+    shares = 2 * others / network.ranks if pattern == "all-reduce" else others
+    return float(shares * size / network.host_rate)
 
 
 def calls(fabric: Fabric, mpi: Mpi, pattern: str, arguments: argparse.Namespace, work: Path) -> Iterator[Row]:
@@ -184,7 +185,8 @@ def over_bound(rows: list[Row]) -> dict[str, list[float]]:
 
 def summary(heading: Row, rows: list[Row]) -> list[str]:
     """Medians over the seeds."""
-    told, jobs = [], []
+    told: list[list[object]] = []
+    jobs: list[list[object]] = []
     for key, of in grouped(rows, "mpi", "pattern", "bytes", "calls").items():
         by = over_bound(of)
         ours = DEFAULT if DEFAULT in by else HELD

@@ -12,9 +12,8 @@ import pytest
 
 from hocket import _core
 from hocket.errors import NetworkError, UsageError
-from hocket.network import KnownNetwork, read_known_network
+from hocket.network import Defaults, KnownNetwork, read_known_network
 from hocket.network.paths.lids import choose_lids
-from hocket.network.read import Defaults
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 LEAVES = HOSTS = SPINES = 4
