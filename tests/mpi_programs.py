@@ -44,6 +44,7 @@ def run_ranks(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        errors="replace",
         env=env,
         start_new_session=True,
     )
@@ -88,6 +89,7 @@ def hocket(*arguments: str, env: Mapping[str, str] | None = None) -> str:
         [sys.executable, "-m", "hocket", *arguments],
         capture_output=True,
         text=True,
+        errors="replace",
         timeout=1800,
         check=False,
         env={**os.environ, **(env or {})},
