@@ -27,7 +27,7 @@ sys.path.extend([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] /
 from results_file import ROOT, Row, begin, cells, grouped, provenance, spread
 from wheel_place import bare_environment, install_wheel
 
-PROGRAM: Final = ROOT / "tests/runtime/programs/alltoall_check.c"
+PROGRAM: Final = ROOT / "tests/runtime/programs/call_grid.c"
 TARGET_SECONDS: Final = 2.0
 RANKS: Final = 4
 
@@ -45,13 +45,13 @@ def seconds(command: list[str], environment: dict[str, str], scheduled: bool) ->
 
 
 def measure(wheel: str, mpi: Mpi, run: int, folder: Path) -> Row:
-    program = folder / "alltoall_check"
+    program = folder / "call_grid"
     subprocess.run([mpi.mpicc, "-O1", "-pthread", str(PROGRAM), "-o", str(program)], check=True, timeout=120)
     python = install_wheel(wheel, folder / "venv") / "python"
     environment = bare_environment(folder)
     where = ["--mpi", mpi.mpiexec, "--network", "chain:2,2", "-n", str(RANKS), "--placement", "order", "-v"]
-    hocket = [str(python), "-m", "hocket", "run", *where, "--", str(program), "1"]
-    native = launch_command(mpi, RANKS, [], {}, [str(program), "1"])
+    hocket = [str(python), "-m", "hocket", "run", *where, "--", str(program)]
+    native = launch_command(mpi, RANKS, [], {}, [str(program)])
     first = seconds(hocket, environment, True)
     alone = seconds(native, environment, False)
     second = seconds(hocket, environment, True)

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
     "HOCKET_TEST_WHEEL" not in os.environ, reason="no wheel: make test-wheel builds one"
 )
 
-PROGRAM = Path(__file__).parents[1] / "runtime/programs/alltoall_check.c"
+PROGRAM = Path(__file__).parents[1] / "runtime/programs/call_grid.c"
 SORTS = Path(__file__).parents[1] / "sort/programs/sort_check.c"
 KINDS = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40", "standard": "libmpi_abi.so.1"}
 
@@ -72,7 +72,7 @@ def native(installed: Path, kind: str) -> Path:
 
 def test_a_program_is_scheduled_at_once(mpi: Mpi, kind: str, run: Run, tmp_path: Path) -> None:
     """Every byte is right, and nothing has been compiled."""
-    program = tmp_path / "alltoall_check"
+    program = tmp_path / "call_grid"
     subprocess.run([mpi.mpicc, "-pthread", str(PROGRAM), "-o", str(program)], check=True, timeout=120)
     where = [
         "--mpi",
@@ -99,9 +99,9 @@ def test_a_prepared_shell_schedules_with_a_plain_launcher(
     mpi: Mpi, kind: str, installed: Path, environment: Mapping[str, str], tmp_path: Path
 ) -> None:
     """Act as a cluster user who has installed the wheel: once with the variables, once without."""
-    program = tmp_path / "alltoall_check"
+    program = tmp_path / "call_grid"
     subprocess.run([mpi.mpicc, "-pthread", str(PROGRAM), "-o", str(program)], check=True, timeout=120)
-    start = shlex.join(launch_command(mpi, 4, [], {}, [str(program), "1"]))
+    start = shlex.join(launch_command(mpi, 4, [], {}, [str(program)]))
     where = f"--mpi {mpi.mpiexec} --program {program} --network chain:2,2 --placement order -v --choose off"
     lines = [f'eval "$(hocket env {where})"', start, 'eval "$(hocket env --unset)"; echo unset >&2', start]
     path = os.pathsep.join([str(installed), environment["PATH"]])

@@ -17,6 +17,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from call_rows import all_gathers, all_to_alls, grid, neighbours, rows, typed, vectors
 from scheduled_calls import EVERYTHING
 
 ROOT = Path(__file__).resolve().parents[2]  # whose own name may be that of the project
@@ -31,20 +32,28 @@ RUNS = (
     "nonblocking_check several threads",
     "nonblocking_check threads threads",
     "reduce_check 5003",
-    "reduce_forms_check threads",
-    "alltoallw_check transpose place bottom part alone",
-    "irregular_forms_check blocking alltoallv neighbor_allgatherv:ring neighbor_alltoallw:grid",
-    "irregular_forms_check persistent alltoallw neighbor_alltoallv:ring neighbor_allgather:edges",
+    "alltoallw_check transpose bottom part alone",
+    typed(2000),
+    grid((20012,), rows("*reduce* bcast", "dense", form="*", counts="*"), rounds=2, words="ready threads"),
+    *(
+        grid(
+            (16000,),
+            rows("alltoall[vw] neighbor_*", "early every_kind", "*", "world edges ring grid", form),
+            rounds=3,
+        )
+        for form in ("blocking", "persistent")
+    ),
 )
 SORTS = ("sort_check", "permute_check")
 TWO_LEVEL = {
     "two-level-1": (
         "reduce_check 5003",
-        "allgather_check 1000",
-        "alltoallv_check 2000 sizes types place changing",
+        all_gathers(1000),
+        vectors(2000),
+        "alltoallv_check 2000 changing",
     ),
-    "two-level-native": ("alltoall_check 20", "neighbor_check 2000 graph edges grid"),
-    "two-level-leaders": ("alltoall_check 20", "alltoallv_check 2000 sizes types place comms changing"),
+    "two-level-native": (all_to_alls(rounds=20), neighbours(2000)),
+    "two-level-leaders": (all_to_alls(rounds=20), vectors(2000, parts=True), "alltoallv_check 2000 changing"),
 }
 
 

@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from call_rows import all_gathers
 from gathers import Row, both_ways, doubling, plan_of, random_gossip, ring
 from hocket import _core
 from hocket.network import read_network
@@ -23,11 +24,11 @@ SMALL_SEGMENTS = ALL | {"HOCKET_SEGMENT": "1031"}
 
 @pytest.fixture
 def planned(check: Check, tmp_path: Path) -> Check:
-    """Runs allgather_check by the given rows."""
+    """Runs all-gathers by the given rows."""
 
     def run(
         network: str, rows: list[Row], size: int, *options: str, sizes: list[int] | None = None,
-        window: int = 2, program: str = "allgather_check", env: dict[str, str] = ALL, serves: bool = True,
+        window: int = 2, program: str = all_gathers(), env: dict[str, str] = ALL, serves: bool = True,
     ) -> Said:  # fmt: skip
         built = read_network(network)
         path = tmp_path / "gather.hkt"
@@ -43,7 +44,7 @@ def planned(check: Check, tmp_path: Path) -> Check:
 
 
 def test_what_hocket_plans(check: Check) -> None:
-    said = check("allgather_check", "chain:3,3", 6, env=ALL)
+    said = check(all_gathers(), "chain:3,3", 6, env=ALL)
     for ranks in (6, 3):  # the world, and its halves
         all_scheduled(said, *BOTH, ranks=ranks)
 
@@ -56,19 +57,19 @@ def test_multi_port_networks(check: Check, network: str) -> None:
 
 
 def test_small_contributions_go_to_the_mpi_library(check: Check) -> None:
-    assert check("allgather_check 1500", "chain:2,2", 4).scheduled() == 0
-    all_scheduled(check("allgather_check 4096", "chain:2,2", 4), "MPI_Allgather")
-    assert check("allgather_check 4096", "chain:2,2", 4, "--min-gather-bytes", "10KiB").scheduled() == 0
+    assert check(all_gathers(1500), "chain:2,2", 4).scheduled() == 0
+    all_scheduled(check(all_gathers(4096), "chain:2,2", 4), "MPI_Allgather")
+    assert check(all_gathers(4096), "chain:2,2", 4, "--min-gather-bytes", "10KiB").scheduled() == 0
 
 
 @pytest.mark.parametrize("window", [1, 2, 64])
 def test_a_ring_with_any_window(planned: Check, window: int) -> None:
-    planned("chain:2,2,2", ring(6, 100), 100, window=window, program="allgather_check 16385 100003")
+    planned("chain:2,2,2", ring(6, 100), 100, window=window, program=all_gathers(16385, 100003))
 
 
 @pytest.mark.parametrize("env", [ALL, SMALL_SEGMENTS], ids=["usual", "small segments"])
 def test_two_level(planned: Check, env: dict[str, str]) -> None:
-    planned("chain:4,4", doubling(8, 64), 64, program="allgather_check 1 16385 50001", env=env)
+    planned("chain:4,4", doubling(8, 64), 64, program=all_gathers(1, 16385, 50001), env=env)
 
 
 def test_several_ports_and_parts_of_contributions(planned: Check) -> None:
@@ -77,8 +78,8 @@ def test_several_ports_and_parts_of_contributions(planned: Check) -> None:
 
 @pytest.mark.parametrize("flow", ["barrier", "free"])
 def test_every_flow_control(planned: Check, flow: str) -> None:
-    planned("chain:2,2", both_ways(4, 10), 10, "--flow", flow, program="allgather_check 1 40000")
-    planned("chain:2,2", doubling(4, 10), 10, "--flow", flow, program="allgather_check 1 40000")
+    planned("chain:2,2", both_ways(4, 10), 10, "--flow", flow, program=all_gathers(1, 40000))
+    planned("chain:2,2", doubling(4, 10), 10, "--flow", flow, program=all_gathers(1, 40000))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -87,14 +88,14 @@ def test_random_gossip(planned: Check, seed: int) -> None:
     rng = Random(seed)
     env = {**(SMALL_SEGMENTS if seed % 2 else ALL), "HOCKET_MAX_OUTSTANDING_SEGMENTS": str(1 + seed)}
     rows = random_gossip(rng, [1000] * 6)
-    planned("chain:3,3", rows, 1000, window=1 + seed, program="allgather_check 3 30011", env=env)
+    planned("chain:3,3", rows, 1000, window=1 + seed, program=all_gathers(3, 30011), env=env)
 
 
 def test_a_plan_without_a_contribution_serves_nothing(planned: Check) -> None:
     """Calls may have one: the ranks plan for them."""
     sizes = [0, 10, 10, 10]
     rows = [row for row in ring(4, 10) if row[3] != 0]
-    planned("chain:2,2", rows, 10, sizes=sizes, program="allgather_check 1 20000", serves=False)
+    planned("chain:2,2", rows, 10, sizes=sizes, program=all_gathers(1, 20000), serves=False)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +111,7 @@ def test_an_incomplete_plan_is_refused(check: Check, tmp_path: Path, drop: slice
     waits = _core.derive_waits(network, schedule)
     path = tmp_path / "incomplete.hkt"
     path.write_bytes(_core.Plan(network, schedule, waits, demand, "by hand", 0, 0.0, 0.0).encode())
-    said = check("allgather_check 20000", "chain:2,2", 4, env=ALL, exports={"HOCKET_PLAN": str(path)})
+    said = check(all_gathers(20000), "chain:2,2", 4, env=ALL, exports={"HOCKET_PLAN": str(path)})
     assert said.count("the MPI library serves this communicator") == 1
     assert any(part in said for part in complaint.split("|")), said
     assert said.scheduled(ranks=4) == 0
@@ -124,12 +125,12 @@ def test_plans_of_different_networks_are_refused(check: Check, tmp_path: Path) -
     schedule = _core.plan_exchange(star, demand).schedule
     waits = _core.derive_waits(star, schedule)
     other.write_bytes(_core.Plan(star, schedule, waits, demand, "tree", 0, 0.0, 0.0).encode())
-    said = check("allgather_check 5000", "chain:2,2", 4, exports={"HOCKET_PLAN": f"{gather}:{other}"})
+    said = check(all_gathers(5000), "chain:2,2", 4, exports={"HOCKET_PLAN": f"{gather}:{other}"})
     assert said.count("made for another network") == 1 and said.scheduled() == 0
 
 
 def test_a_contribution_of_the_wrong_size_is_an_error(check: Check) -> None:
-    check("allgather_check 5000", "chain:2,2", 4, env={"CHECK_WRONG_SIZE": "1"})
+    check("wrong_block", "chain:2,2", 4)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from call_rows import all_gathers, broadcasts
 from hocket.cli.plan import plan
 from hocket.network import read_network
 from reported_calls import Said, all_scheduled
@@ -19,14 +20,14 @@ Check = Callable[..., Said]
 @pytest.mark.parametrize("network", ["chain:3,3", "torus:2x2x2"])
 def test_every_root(check: Check, network: str) -> None:
     ranks = read_network(network).ranks
-    said = check("broadcast_check", network, ranks, env={"HOCKET_MIN_GATHER_BYTES": "1"})
+    said = check(broadcasts(), network, ranks, env={"HOCKET_MIN_GATHER_BYTES": "1"})
     for part in (ranks, ranks // 2):
         all_scheduled(said, "MPI_Bcast", ranks=part)
 
 
 def test_small_ones_go_to_the_mpi_library(check: Check) -> None:
-    assert check("broadcast_check 1000", "chain:2,2", 4).scheduled() == 0
-    all_scheduled(check("broadcast_check 5000", "chain:2,2", 4), "MPI_Bcast")
+    assert check(broadcasts(1000), "chain:2,2", 4).scheduled() == 0
+    all_scheduled(check(broadcasts(5000), "chain:2,2", 4), "MPI_Bcast")
 
 
 def test_plan_files_beside_one_of_all_gathers(check: Check, tmp_path: Path) -> None:
@@ -37,9 +38,9 @@ def test_plan_files_beside_one_of_all_gathers(check: Check, tmp_path: Path) -> N
         options = ["--network", "chain:2,2", "--window", "3", "--bytes", "20KiB", "-o", str(path)]
         assert CliRunner().invoke(plan, [name, *root, *options]).exit_code == 0
         given += ["--plan", str(path)]
-    all_scheduled(check("broadcast_check 20011", "chain:2,2", 4, *given), "MPI_Bcast", ranks=4)
+    all_scheduled(check(broadcasts(20011), "chain:2,2", 4, *given), "MPI_Bcast", ranks=4)
     for plans in (given, given[:4]):
-        said = check("allgather_check 20011", "chain:2,2", 4, *plans, env={"HOCKET_MIN_GATHER_BYTES": "1"})
+        said = check(all_gathers(20011), "chain:2,2", 4, *plans, env={"HOCKET_MIN_GATHER_BYTES": "1"})
         all_scheduled(said, "MPI_Allgather", "MPI_Allgatherv", ranks=4)
 
 

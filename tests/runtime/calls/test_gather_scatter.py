@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from call_rows import gathers_and_scatters
 from hocket.cli.plan import plan
 from hocket.launch.mpi import Mpi, MpiFamily
 from hocket.network import read_network
 from mpi_programs import mpiexec
 from reported_calls import Said, all_scheduled
-from scheduled_calls import EVERYTHING, scheduled
+from scheduled_calls import EVERYTHING
 
 Check = Callable[..., Said]
 Launched = Callable[..., subprocess.CompletedProcess[str]]
@@ -26,7 +27,7 @@ EQUAL = ("MPI_Gather", "MPI_Scatter")
 @pytest.mark.parametrize("network", ["chain:3,3", "torus:2x2x2"])
 def test_every_root(check: Check, network: str) -> None:
     ranks = read_network(network).ranks
-    said = check("root_check 5000 20011 1", network, ranks, env=EVERYTHING)
+    said = check(gathers_and_scatters(5000, 20011, 1), network, ranks, env=EVERYTHING)
     for name in ("gather", "scatter"):
         # The world, and in reverse order.
         assert said.count(f"hocket: {name} of {ranks} ranks on {ranks} hosts") == 2 * ranks
@@ -38,29 +39,18 @@ def test_every_root(check: Check, network: str) -> None:
 
 def test_small_segments_and_several_ranks_on_a_host(check: Check) -> None:
     env = EVERYTHING | {"HOCKET_SEGMENT": "1031", "HOCKET_MAX_OUTSTANDING_SEGMENTS": "2"}
-    all_scheduled(check("root_check 0 9001", "star:3*2", 6, env=env), *EQUAL)
+    all_scheduled(check(gathers_and_scatters(0, 9001), "star:3*2", 6, env=env), *EQUAL)
 
 
 @pytest.mark.parametrize("flow", ["barrier", "free"])
 def test_other_flow_control(check: Check, flow: str) -> None:
     env = EVERYTHING | {"HOCKET_FLOW_CONTROL": flow}
-    all_scheduled(check("root_check 20011", "chain:2,2", 4, env=env), *EQUAL)
+    all_scheduled(check(gathers_and_scatters(20011), "chain:2,2", 4, env=env), *EQUAL)
 
 
 def test_small_ones_go_to_the_mpi_library(check: Check) -> None:
-    assert not any(map(check("root_check 1000", "chain:2,2", 4).scheduled, EQUAL))
-    all_scheduled(check("root_check 20000", "chain:2,2", 4), *EQUAL)
-
-
-def test_every_form_is_scheduled(launch: Launched, tmp_path: Path) -> None:
-    """But nonblocking ones of which only the root knows the sizes."""
-    trace = tmp_path / "trace"
-    done = launch("root_forms_check", "chain:2,2", 4, env=EVERYTHING | {"HOCKET_TRACE": str(trace)})
-    assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
-    rounds, equal, unequal = 3, 2, 2
-    times = rounds * (3 * equal + 2 * unequal)
-    tells_sizes = unequal  # the first blocking one of each
-    assert scheduled(trace) == times * (2 if "large counts: 1" in done.stdout else 1) - tells_sizes
+    assert not any(map(check(gathers_and_scatters(1000), "chain:2,2", 4).scheduled, EQUAL))
+    all_scheduled(check(gathers_and_scatters(20000), "chain:2,2", 4), *EQUAL)
 
 
 def test_plan_files_with_their_roots(check: Check, launch: Launched, tmp_path: Path) -> None:
@@ -73,8 +63,8 @@ def test_plan_files_with_their_roots(check: Check, launch: Launched, tmp_path: P
         assert f"{name} of 4 ranks, 3 messages" in made.output
         paths.append(str(path))
     given = [option for path in paths for option in ("--plan", path)]
-    check("root_check 20011", "chain:2,2", 4, *given)
-    twice = launch("root_check 20011", "chain:2,2", 4, "--plan", paths[0], "--plan", paths[0])
+    check(gathers_and_scatters(20011), "chain:2,2", 4, *given)
+    twice = launch(gathers_and_scatters(20011), "chain:2,2", 4, "--plan", paths[0], "--plan", paths[0])
     assert twice.returncode == 2 and "a second gather with root 1 plan" in twice.stderr
 
 
@@ -82,7 +72,7 @@ def test_a_schedule_that_cuts_messages(check: Check, tmp_path: Path) -> None:
     path = tmp_path / "cut.hkt"
     options = ["--network", "chain:2,2", "--root", "1", "--algorithm", "RS_NLH", "-o", str(path)]
     assert CliRunner().invoke(plan, ["gather", *options]).exit_code == 0
-    check("root_check 1 20011", "chain:2,2", 4, "--plan", str(path), env=EVERYTHING)
+    check(gathers_and_scatters(1, 20011), "chain:2,2", 4, "--plan", str(path), env=EVERYTHING)
 
 
 def test_errors_are_those_of_the_library(mpi: Mpi, told: Told, compiled: Callable[[str], Path]) -> None:
@@ -97,4 +87,4 @@ def test_errors_are_those_of_the_library(mpi: Mpi, told: Told, compiled: Callabl
 
 def test_where_the_faster_is_chosen(check: Check, tmp_path: Path) -> None:
     env = {"HOCKET_CHOOSE": "learn", "HOCKET_CHOICES": str(tmp_path)}
-    check("root_check 30000 30001 30002 30003", "chain:2,2", 4, env=env)
+    check(gathers_and_scatters(30000, 30001, 30002, 30003), "chain:2,2", 4, env=env)

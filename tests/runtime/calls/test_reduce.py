@@ -23,7 +23,6 @@ ALL = {"HOCKET_MIN_GATHER_BYTES": "1"}
 SMALL_SEGMENTS = ALL | {"HOCKET_SEGMENT": "1031"}
 SCATTERS = ("MPI_Reduce_scatter_block", "MPI_Reduce_scatter")
 ORDERED = ("operation",)  # one of the program's does not commute
-ROUNDS = 2  # of reduce_forms_check
 
 
 def scheduled(trace: Path, rank: int = 0) -> Counter[str]:
@@ -89,20 +88,6 @@ def test_random_schedules(planned: Callable[..., None], seed: int) -> None:
     env = {**(SMALL_SEGMENTS if seed % 2 else ALL), "HOCKET_MAX_OUTSTANDING_SEGMENTS": str(1 + seed)}
     rows = random_gossip(rng, [1000] * 6)
     planned("chain:3,3", rows, 1000, window=1 + seed, program="reduce_check 3 30011", env=env)
-
-
-@pytest.mark.parametrize("threads", ["", " threads"])
-def test_every_form_is_scheduled(launch: Launch, tmp_path: Path, threads: str) -> None:
-    """Forms that progress beside the program are scheduled only where all ranks have MPI_THREAD_MULTIPLE."""
-    trace = tmp_path / "trace"
-    done = launch(f"reduce_forms_check{threads}", "chain:2,2", 4, env={"HOCKET_TRACE": str(trace)})
-    assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
-    times = (2 if "large counts: 1" in done.stdout else 1) * (3 if threads else 1) * ROUNDS
-    for rank in range(4):
-        events = scheduled(trace, rank)
-        assert events["all-reduce"] == times
-        assert events["reduce-scatter"] == 3 * times  # two calls, and the reduction to a root
-        assert events["all-gather"] == times  # the broadcast
 
 
 def test_an_incomplete_plan_is_refused(check: Check, tmp_path: Path) -> None:

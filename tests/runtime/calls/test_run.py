@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from call_rows import all_gathers, all_to_alls
 from hocket.launch.mpi import Mpi
 from reported_calls import Said, all_scheduled
 
 Check = Callable[..., Said]
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 
-ALL_TO_ALL = "alltoall_check 1"
+ALL_TO_ALL = all_to_alls()
 ERRORS = ("erroneous",)  # the program makes some
 
 
@@ -105,7 +106,11 @@ def test_wrong_settings_are_reported_once(check: Check) -> None:
     assert said.count("HOCKET_SLEEP_US='soon'") == 1
 
 
-@pytest.mark.parametrize("program", [ALL_TO_ALL, "allgather_check 5000", "persistent_blocking"])
+@pytest.mark.parametrize(
+    "program",
+    [ALL_TO_ALL, all_gathers(5000), "persistent_blocking"],
+    ids=["all-to-all", "all-gather", "persistent"],
+)
 def test_a_process_with_another_mpi_is_left_alone(mpi: Mpi, check: Check, program: str) -> None:
     other = "Open MPI v1." if mpi.family.value == "mpich" else "MPICH Version: 1."
     said = check(program, "chain:2,2", 4, exports={"HOCKET_RUNTIME_MPI": f"'{other}'"})

@@ -55,7 +55,7 @@ def shell(mpi: Mpi, compiled: Callable[[str], Path], topology: Path, tmp_path: P
         tmp_path / "named", 'export SLURMD_NODENAME=n${PMI_RANK:-$OMPI_COMM_WORLD_RANK}\nexec "$@"'
     )
     script(tools / "srun", f'exec {mpi.mpiexec}{more} -n 8 {named} "$@"')
-    (tmp_path / "program").symlink_to(compiled("alltoall_check"))
+    (tmp_path / "program").symlink_to(compiled("call_grid"))
     path = os.pathsep.join([str(tools), str(Path(mpi.mpiexec).parent), os.environ["PATH"]])
 
     def run(text: str, **variables: str) -> subprocess.CompletedProcess[str]:

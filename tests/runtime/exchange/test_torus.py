@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from call_rows import all_to_alls
 from hocket import _core
 from hocket.network import read_network
 from reported_calls import Said, all_scheduled
@@ -34,7 +35,7 @@ def test_every_byte_arrives(check: Check, network: str) -> None:
 
 def test_every_datatype_and_part_of_a_torus(check: Check) -> None:
     """The halves of the world, its reverse and its copy are planned when they call."""
-    said = check("alltoall_check 1", "torus:2x2x2", 8)
+    said = check(all_to_alls(), "torus:2x2x2", 8)
     all_scheduled(said, "MPI_Alltoall", by="product", ranks=8, but=("erroneous",))
     all_scheduled(said, "MPI_Alltoall", but=("erroneous",))
     assert said.count("hocket: all-to-all of 8 ranks on 8 hosts: 7 phases") == 3

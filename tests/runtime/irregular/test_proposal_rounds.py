@@ -11,6 +11,7 @@ from random import Random
 
 import pytest
 
+from call_rows import grid, rows, vectors
 from hocket import _core
 from hocket.network import read_network
 from reported_calls import Said
@@ -56,7 +57,7 @@ def test_the_phases_are_those_that_the_algorithm_computes(
 
 
 def test_every_byte_arrives(check: Check) -> None:
-    said = check("alltoallv_check 30000", "star:6", 6, env=ROUNDS)
+    said = check(vectors(30000, parts=True), "star:6", 6, env=ROUNDS)
     assert {found[:2] for found in AGREED.findall(said)} >= {("30", "6"), ("20", "5")}
     assert "planned together" not in said
     assert said.served("MPI_Alltoallv")["scheduled: proposals"] > 0
@@ -64,16 +65,19 @@ def test_every_byte_arrives(check: Check) -> None:
 
 @pytest.mark.parametrize("flow", ["window:2", "barrier", "free"])
 def test_every_flow_control(check: Check, flow: str) -> None:
-    said = check("alltoallv_check 20000 sizes types place", "star:5", 5, "--flow", flow, env=ROUNDS)
+    said = check(vectors(20000), "star:5", 5, "--flow", flow, env=ROUNDS)
     assert AGREED.search(said) and said.served("MPI_Alltoallv")["scheduled: proposals"] > 0
 
 
-@pytest.mark.parametrize("mode", ["blocking", "persistent"])
-def test_every_form(check: Check, tmp_path: Path, mode: str) -> None:
-    forms = ["alltoallv", "alltoallw", "neighbor_alltoallv:ring", "neighbor_alltoallw:edges"]
+@pytest.mark.parametrize("form", ["blocking", "persistent"])
+def test_every_form(check: Check, tmp_path: Path, form: str) -> None:
+    patterns = [
+        rows("alltoallv neighbor_alltoallv", "early", "different", "world ring", form),
+        rows("alltoallw neighbor_alltoallw", "every_kind", "different", "world edges", form),
+    ]
     env = ROUNDS | {"HOCKET_TRACE": str(tmp_path / "trace")}
-    said = check(f"irregular_forms_check {mode} {' '.join(forms)}", "star:6", 6, env=env)
-    assert scheduled(tmp_path / "trace") >= 2 * len(forms)
+    said = check(grid((16000,), *patterns, rounds=3, words="fresh"), "star:6", 6, env=env)
+    assert scheduled(tmp_path / "trace") >= 2 * 4
     assert len(AGREED.findall(said)) == said.count("irregular exchange of")
 
 

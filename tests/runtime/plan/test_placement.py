@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from call_rows import all_to_alls
 from hocket.errors import UsageError
 from hocket.launch.environment import RuntimeOptions
 from hocket.launch.placement import hosts_by_coordinates
@@ -96,7 +97,7 @@ def test_a_run_by_coordinates(check: Check, tmp_path: Path) -> None:
     """Ranks in an order of their own; the plan is the network's, so its phases are."""
     placement = tmp_path / "places"
     placement.write_text("1 2\n0,1\n1 0\n0 2\n1 1\n0 0\n")
-    said = check("alltoall_check 1", "torus:2x3", 6, placement=str(placement))
+    said = check(all_to_alls(), "torus:2x3", 6, placement=str(placement))
     assert "hocket: all-to-all of 6 ranks on 6 hosts" in said
     all_scheduled(said, "MPI_Alltoall", ranks=6, but=("erroneous",))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from call_rows import all_gathers, all_to_alls, broadcasts, gathers_and_scatters
 from hocket import _core
 from hocket.cli import cli
 from hocket.network import read_network
@@ -26,14 +27,14 @@ CASES = (
         "hypercube:2",
         "64KiB",
         ("--algorithm", "rails", "--window", "1"),
-        "allgather_check 20011",
+        all_gathers(20011),
     ),
-    ("broadcast", "star:3", "1KiB", ("--root", "1"), "broadcast_check 20011"),
-    ("scatter", "mesh:3", "1", ("--root", "1", "--window", "2"), "root_check 20011"),
-    ("all-to-all", "torus:3", "5", ("--algorithm", "packing", "--window", "2"), "alltoall_check 1"),
-    ("all-to-all", f"{EXAMPLES}/ports.toml", "1KiB", (), "alltoall_check 1"),
-    ("all-to-all", f"{EXAMPLES}/ring.toml", "5", (), "alltoall_check 1"),
-    ("all-gather", f"{EXAMPLES}/fast-hosts.toml", "64KiB", (), "allgather_check 20011"),
+    ("broadcast", "star:3", "1KiB", ("--root", "1"), broadcasts(20011)),
+    ("scatter", "mesh:3", "1", ("--root", "1", "--window", "2"), gathers_and_scatters(20011)),
+    ("all-to-all", "torus:3", "5", ("--algorithm", "packing", "--window", "2"), all_to_alls()),
+    ("all-to-all", f"{EXAMPLES}/ports.toml", "1KiB", (), all_to_alls()),
+    ("all-to-all", f"{EXAMPLES}/ring.toml", "5", (), all_to_alls()),
+    ("all-gather", f"{EXAMPLES}/fast-hosts.toml", "64KiB", (), all_gathers(20011)),
     ("reduce-scatter", f"{EXAMPLES}/fast-hosts.toml", "64KiB", (), "reduce_check 1 20011"),
 )
 

@@ -45,33 +45,6 @@ static void transpose(void) {
   free(rows), free(columns);
 }
 
-/* Every second int, as many from a rank as to it. */
-static void place(void) {
-  int counts[MOST], at[MOST], total = 0;
-  MPI_Datatype types[MOST];
-  for (int i = 0; i < n; ++i) {
-    counts[i] = 1;
-    at[i] = total * 8;
-    total += size_of(0, i + rank);
-    MPI_Type_vector(size_of(0, i + rank), 1, 2, MPI_INT, &types[i]);
-    MPI_Type_commit(&types[i]);
-  }
-  int* memory = malloc(8 * (size_t)total);
-  for (int round = 0; round < ROUNDS; ++round) {
-    for (int i = 0; i < 2 * total; ++i) memory[i] = -1;
-    for (int to = 0; to < n; ++to)
-      for (int i = 0; i < size_of(0, to + rank); ++i) memory[at[to] / 4 + 2 * i] = value(rank, to, i, round);
-    MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, memory, counts, at, types, MPI_COMM_WORLD);
-    for (int from = 0; from < n; ++from)
-      for (int i = 0; i < size_of(0, from + rank); ++i) {
-        check(memory[at[from] / 4 + 2 * i] == value(from, rank, i, round));
-        check(memory[at[from] / 4 + 2 * i + 1] == -1);
-      }
-  }
-  for (int i = 0; i < n; ++i) MPI_Type_free(&types[i]);
-  free(memory);
-}
-
 /* Where things are is in the types: pieces of memory that have nothing to do with each other. */
 static void bottom(void) {
   int one[MOST], zero[MOST], *out[MOST], *in[MOST];
@@ -120,15 +93,6 @@ static void nulls(void) {
   }
   free(out), free(in);
 #endif
-}
-
-/* Nothing at all, from nowhere. */
-static void empty(void) {
-  int zeros[MOST] = {0}, none[MOST] = {0};
-  MPI_Datatype types[MOST], bytes[MOST];
-  for (int i = 0; i < n; ++i) types[i] = MPI_INT, bytes[i] = MPI_BYTE;
-  for (int round = 0; round < ROUNDS; ++round)
-    check(MPI_Alltoallw(NULL, zeros, zeros, types, NULL, none, zeros, bytes, MPI_COMM_WORLD) == MPI_SUCCESS);
 }
 
 /* Displacements that no int holds. */
@@ -182,25 +146,6 @@ static void part(void) {
     MPI_Comm_free(&comm);
   }
   MPI_Comm_free(&some);
-}
-
-/* Between two halves, all with all of the other side: left to the MPI library. */
-static void inter(void) {
-  MPI_Comm half, comm;
-  const int middle = n / 2, upper = rank >= middle, first = upper ? 0 : middle;
-  int others, counts[MOST], at[MOST];
-  MPI_Datatype types[MOST];
-  MPI_Comm_split(MPI_COMM_WORLD, upper, rank, &half);
-  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, upper ? 0 : middle, 5, &comm);
-  MPI_Comm_remote_size(comm, &others);
-  int *out = malloc(sizeof(int) * 500 * (size_t)others), *in = malloc(sizeof(int) * 500 * (size_t)others);
-  for (int i = 0; i < others; ++i) counts[i] = 500, at[i] = 2000 * i, types[i] = MPI_INT;
-  for (int i = 0; i < 500 * others; ++i) out[i] = value(rank, first + i / 500, i % 500, 0);
-  MPI_Alltoallw(out, counts, at, types, in, counts, at, types, comm);
-  for (int i = 0; i < 500 * others; ++i) check(in[i] == value(first + i / 500, rank, i % 500, 0));
-  free(out), free(in);
-  MPI_Comm_free(&comm);
-  MPI_Comm_free(&half);
 }
 
 /* Rank 0 alone sends itself less than it expects, which MPICH lets pass; then it alone makes a mistake in a call
@@ -287,9 +232,8 @@ static void mistakes(void) {
 static const struct {
   const char* name;
   void (*run)(void);
-} parts[] = {{"transpose", transpose}, {"place", place},      {"bottom", bottom}, {"nulls", nulls},
-             {"empty", empty},         {"far", far},          {"part", part},     {"inter", inter},
-             {"alone", alone},         {"mistakes", mistakes}};
+} parts[] = {{"transpose", transpose}, {"bottom", bottom}, {"nulls", nulls},      {"far", far},
+             {"part", part},           {"alone", alone},   {"mistakes", mistakes}};
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);

@@ -17,58 +17,23 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "calls.h"
 #include "scheduled.h"
 
-#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
-#define PERSISTENT_COLLECTIVES 1
-#endif
-
 enum { MOST = 8, ROOT = 1, LONGEST_NAME = 100 };
-#define FLAGS_OF(name, flags) flags,
-#define WORD_OF(name, ...) #name,
-#define NUMBER_OF(name, ...) name,
 
-/* What a call has: counts for each (of SENDS, of RECEIVES), types for each, an operation, a root, one buffer. */
-enum { SENDS = 1, RECEIVES = 2, TYPES = 4, OPERATION = 8, ROOTED = 16, ONE_BUFFER = 32, NEIGHBOURS = 64, SAME = 128 };
-#define CALLS(X)                                       \
-  X(alltoall, 0)                                       \
-  X(allgather, SAME)                                   \
-  X(allgatherv, RECEIVES | SAME)                       \
-  X(bcast, ROOTED | ONE_BUFFER)                        \
-  X(reduce, OPERATION | ROOTED)                        \
-  X(allreduce, OPERATION)                              \
-  X(reduce_scatter_block, OPERATION)                   \
-  X(reduce_scatter, OPERATION | RECEIVES)              \
-  X(gather, ROOTED | SAME)                             \
-  X(scatter, ROOTED)                                   \
-  X(alltoallv, SENDS | RECEIVES)                       \
-  X(alltoallw, SENDS | RECEIVES | TYPES)               \
-  X(gatherv, ROOTED | RECEIVES | SAME)                 \
-  X(scatterv, ROOTED | SENDS)                          \
-  X(neighbor_allgather, NEIGHBOURS | SAME)             \
-  X(neighbor_allgatherv, NEIGHBOURS | RECEIVES | SAME) \
-  X(neighbor_alltoall, NEIGHBOURS)                     \
-  X(neighbor_alltoallv, NEIGHBOURS | SENDS | RECEIVES) \
-  X(neighbor_alltoallw, NEIGHBOURS | SENDS | RECEIVES | TYPES)
-enum call { CALLS(NUMBER_OF) ALL_CALLS };
-static const char* const call_names[] = {CALLS(WORD_OF)};
-static const int flags_of[] = {CALLS(FLAGS_OF)};
-
-#define FORMS(X) X(blocking) X(nonblocking) X(persistent)
-enum form { FORMS(NUMBER_OF) ALL_FORMS };
-static const char* const form_names[] = {FORMS(WORD_OF)};
-
-#define ERRORS(X)                                                                                                \
-  X(none)                                                                                                        \
-  X(negative_send_count)                                                                                         \
-  X(negative_receive_count)                                                                                      \
-  X(null_send_type)                                                                                              \
-  X(null_receive_type)                                                                                           \
-  X(loose_send_type)                                                                                             \
-  X(loose_receive_type)                                                                                          \
-  X(null_send_buffer) X(null_receive_buffer) X(alias) X(alias_alike) X(in_place_send) X(in_place_receive)        \
-      X(in_place_both) X(null_counts) X(null_displacements) X(null_types) X(own_sizes_differ) X(freed_operation) \
-          X(wrong_operation) X(negative_root) X(large_root)
+#define ERRORS(X)                                                                                                    \
+  X(none)                                                                                                            \
+  X(negative_send_count)                                                                                             \
+  X(negative_receive_count)                                                                                          \
+  X(null_send_type)                                                                                                  \
+  X(null_receive_type)                                                                                               \
+  X(loose_send_type)                                                                                                 \
+  X(loose_receive_type)                                                                                              \
+  X(null_send_buffer)                                                                                                \
+  X(null_receive_buffer)                                                                                             \
+  X(alias) X(alias_alike) X(in_place_send) X(in_place_receive) X(in_place_both) X(null_counts) X(null_displacements) \
+      X(null_types) X(own_sizes_differ) X(freed_operation) X(wrong_operation) X(negative_root) X(large_root)
 enum error { ERRORS(NUMBER_OF) ALL_ERRORS };
 static const char* const error_names[] = {ERRORS(WORD_OF)};
 
@@ -113,22 +78,11 @@ static struct cell cell_of(char* name) {
                        .alone = part[5] != NULL};
 }
 
-/* Arguments of any call. Counts and places of all peers lie in arrays, of which calls without take the first. */
-struct arguments {
-  int *send, *receive;
-  int *send_counts, *receive_counts, *send_places, *receive_places;
-  MPI_Aint *send_bytes, *receive_bytes;
-  MPI_Datatype *send_types, *receive_types;
-  MPI_Op op;
-  int root;
-};
-
 static int rank, ranks, count;
 static int *out, *in, numbers[4][MOST];
 static MPI_Aint bytes[2][MOST];
 static MPI_Datatype types[2][MOST], loose;
 
-static int is(enum call call, int flag) { return (flags_of[call] & flag) != 0; }
 static int reduces_to_blocks(enum call call) { return call == reduce_scatter || call == reduce_scatter_block; }
 
 /* Right ones. */
@@ -140,8 +94,11 @@ static struct arguments arguments_of(enum call call) {
     bytes[0][i] = bytes[1][i] = i * count * (MPI_Aint)sizeof(int);
     types[0][i] = types[1][i] = MPI_INT;
   }
-  return (struct arguments){out,      in,       numbers[0], numbers[1], numbers[2], numbers[3],
-                            bytes[0], bytes[1], types[0],   types[1],   MPI_SUM,    ROOT};
+  return (struct arguments){
+      .send = {.buffer = out, .counts = numbers[0], .places = numbers[2], .far = bytes[0], .types = types[0]},
+      .receive = {.buffer = in, .counts = numbers[1], .places = numbers[3], .far = bytes[1], .types = types[1]},
+      .op = MPI_SUM,
+      .root = ROOT};
 }
 
 /* Gets one thing wrong; 0: this call has no such thing on this rank. Of arrays the last entry is wrong. */
@@ -154,77 +111,77 @@ static int get_wrong(enum call call, enum error error, struct arguments* a) {
   const int send_entry = is(call, SENDS) ? last : 0, receive_entry = is(call, RECEIVES) ? last : 0;
   switch (error) {
     case negative_send_count:
-      a->send_counts[send_entry] = -1;
-      if (reduction) a->receive_counts[receive_entry] = -1;
+      a->send.counts[send_entry] = -1;
+      if (reduction) a->receive.counts[receive_entry] = -1;
       return sends;
     case negative_receive_count:
-      a->receive_counts[receive_entry] = -1;
+      a->receive.counts[receive_entry] = -1;
       return receives && !reduction;
     case null_send_type:
-      a->send_types[is(call, TYPES) ? send_entry : 0] = MPI_DATATYPE_NULL;
+      a->send.types[is(call, TYPES) ? send_entry : 0] = MPI_DATATYPE_NULL;
       return sends;
     case null_receive_type:
-      a->receive_types[is(call, TYPES) ? receive_entry : 0] = MPI_DATATYPE_NULL;
+      a->receive.types[is(call, TYPES) ? receive_entry : 0] = MPI_DATATYPE_NULL;
       return receives && !reduction;
     case loose_send_type:
-      a->send_types[is(call, TYPES) ? send_entry : 0] = loose;
+      a->send.types[is(call, TYPES) ? send_entry : 0] = loose;
       return sends;
     case loose_receive_type:
-      a->receive_types[is(call, TYPES) ? receive_entry : 0] = loose;
+      a->receive.types[is(call, TYPES) ? receive_entry : 0] = loose;
       return receives && !reduction;
     case null_send_buffer:
-      a->send = NULL;
+      a->send.buffer = NULL;
       return sends;
     case null_receive_buffer:
-      a->receive = NULL;
+      a->receive.buffer = NULL;
       return receives;
     case alias:
-      a->send = a->receive;
+      a->send.buffer = a->receive.buffer;
       return sends && receives;
     case alias_alike: /* of the very same arrays, where there are two; of a root the own message in its place */
-      a->receive_counts = a->send_counts;
-      a->receive_places = a->send_places;
-      a->receive_bytes = a->send_bytes;
-      a->receive_types = a->send_types;
+      a->receive.counts = a->send.counts;
+      a->receive.places = a->send.places;
+      a->receive.far = a->send.far;
+      a->receive.types = a->send.types;
       if (gathers && !is(call, NEIGHBOURS))
-        a->send = a->receive + rank * count;
+        a->send.buffer = in + rank * count;
       else if (is(call, ROOTED) && !reduction && !one_buffer)
-        a->receive = a->send + rank * count;
+        a->receive.buffer = out + rank * count;
       else
-        a->send = a->receive;
+        a->send.buffer = a->receive.buffer;
       return sends && receives;
     case own_sizes_differ:
       if (is(call, RECEIVES))
-        a->receive_counts[rank] += 1;
+        a->receive.counts[rank] += 1;
       else
-        a->receive_counts[0] += 1;
+        a->receive.counts[0] += 1;
       return call == alltoall || call == alltoallv || call == alltoallw;
     case in_place_send: /* where it is allowed only the root, or nobody, has it */
-      a->send = MPI_IN_PLACE;
+      a->send.buffer = MPI_IN_PLACE;
       return sends && (one_buffer || is(call, NEIGHBOURS) || (is(call, ROOTED) && !receives));
     case in_place_receive:
-      a->receive = MPI_IN_PLACE;
+      a->receive.buffer = MPI_IN_PLACE;
       return receives && !(is(call, ROOTED) && sends && !gathers && !reduction);
     case in_place_both:
-      a->send = a->receive = MPI_IN_PLACE;
+      a->send.buffer = a->receive.buffer = MPI_IN_PLACE;
       return sends && receives;
     case null_counts:
-      if (is(call, SENDS)) a->send_counts = NULL;
-      if (is(call, RECEIVES)) a->receive_counts = NULL;
+      if (is(call, SENDS)) a->send.counts = NULL;
+      if (is(call, RECEIVES)) a->receive.counts = NULL;
       return (sends && is(call, SENDS)) || (receives && is(call, RECEIVES));
     case null_displacements:
-      if (is(call, SENDS)) a->send_places = NULL, a->send_bytes = NULL;
-      if (is(call, RECEIVES)) a->receive_places = NULL, a->receive_bytes = NULL;
+      if (is(call, SENDS)) a->send.places = NULL, a->send.far = NULL;
+      if (is(call, RECEIVES)) a->receive.places = NULL, a->receive.far = NULL;
       return call != reduce_scatter && ((sends && is(call, SENDS)) || (receives && is(call, RECEIVES)));
     case null_types:
-      a->send_types = NULL;
+      a->send.types = NULL;
       return is(call, TYPES);
     case freed_operation:
       a->op = MPI_OP_NULL;
       return reduction;
     case wrong_operation: /* for numbers with a point */
       a->op = MPI_BAND;
-      a->send_types[0] = MPI_FLOAT;
+      a->send.types[0] = MPI_FLOAT;
       return reduction;
     case negative_root:
       a->root = -7;
@@ -237,53 +194,10 @@ static int get_wrong(enum call call, enum error error, struct arguments* a) {
   }
 }
 
-#ifdef PERSISTENT_COLLECTIVES
-#define MAKE(Name, ...) MPI_##Name##_init(__VA_ARGS__, comm, MPI_INFO_NULL, request)
-#else
-#define MAKE(Name, ...) MPI_ERR_OTHER
-#endif
-#define CALL(Name, name, ...)                                                \
-  case name:                                                                 \
-    if (form == blocking) return MPI_##Name(__VA_ARGS__, comm);              \
-    if (form == nonblocking) return MPI_I##name(__VA_ARGS__, comm, request); \
-    return MAKE(Name, __VA_ARGS__);
-#define OUT a->send, a->send_counts[0], a->send_types[0]
-#define IN a->receive, a->receive_counts[0], a->receive_types[0]
-#define OUT_EACH a->send, a->send_counts, a->send_places, a->send_types[0]
-#define IN_EACH a->receive, a->receive_counts, a->receive_places, a->receive_types[0]
-#define COMBINED a->send, a->receive, a->send_counts[0], a->send_types[0], a->op
-static int begin(enum call call, enum form form, const struct arguments* a, MPI_Comm comm, MPI_Request* request) {
-  switch (call) {
-    CALL(Alltoall, alltoall, OUT, IN)
-    CALL(Allgather, allgather, OUT, IN)
-    CALL(Allgatherv, allgatherv, OUT, IN_EACH)
-    CALL(Bcast, bcast, OUT, a->root)
-    CALL(Reduce, reduce, COMBINED, a->root)
-    CALL(Allreduce, allreduce, COMBINED)
-    CALL(Reduce_scatter_block, reduce_scatter_block, COMBINED)
-    CALL(Reduce_scatter, reduce_scatter, a->send, a->receive, a->receive_counts, a->send_types[0], a->op)
-    CALL(Gather, gather, OUT, IN, a->root)
-    CALL(Scatter, scatter, OUT, IN, a->root)
-    CALL(Alltoallv, alltoallv, OUT_EACH, IN_EACH)
-    CALL(Alltoallw, alltoallw, a->send, a->send_counts, a->send_places, a->send_types, a->receive, a->receive_counts,
-         a->receive_places, a->receive_types)
-    CALL(Gatherv, gatherv, OUT, IN_EACH, a->root)
-    CALL(Scatterv, scatterv, OUT_EACH, IN, a->root)
-    CALL(Neighbor_allgather, neighbor_allgather, OUT, IN)
-    CALL(Neighbor_allgatherv, neighbor_allgatherv, OUT, IN_EACH)
-    CALL(Neighbor_alltoall, neighbor_alltoall, OUT, IN)
-    CALL(Neighbor_alltoallv, neighbor_alltoallv, OUT_EACH, IN_EACH)
-    CALL(Neighbor_alltoallw, neighbor_alltoallw, a->send, a->send_counts, a->send_bytes, a->send_types, a->receive,
-         a->receive_counts, a->receive_bytes, a->receive_types)
-    default:
-      return MPI_ERR_OTHER;
-  }
-}
-
 /* From its beginning to its end: the class of its error. */
 static int make(enum call call, enum form form, const struct arguments* a, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
-  int class, code = begin(call, form, a, comm, &request);
+  int class, code = begin_call(call, form, a, comm, &request);
   if (code == MPI_SUCCESS && form == persistent) code = MPI_Start(&request);
   if (code == MPI_SUCCESS && form != blocking) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
   if (code == MPI_SUCCESS && form == persistent) code = MPI_Request_free(&request);
@@ -413,9 +327,7 @@ static void list(void) {
     for (c.form = 0; c.form < ALL_FORMS; ++c.form)
       for (c.error = 0; c.error < ALL_ERRORS; ++c.error)
         for (c.culprit = 0; c.culprit < ALL_CULPRITS; ++c.culprit) {
-#ifndef PERSISTENT_COLLECTIVES
-          if (c.form == persistent) continue;
-#endif
+          if (c.form == persistent && !PERSISTENT_COLLECTIVES) continue;
           int some = c.error == none && c.culprit == all;
           for (rank = 0; rank < 2; ++rank) {
             struct arguments a = arguments_of(c.call);

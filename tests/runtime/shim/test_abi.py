@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import mpi_programs
+from call_rows import all_gathers, all_to_alls, vectors
 from hocket.launch.mpi import Abi, Mpi, abi_of
 from reported_calls import Said
 
@@ -43,11 +44,12 @@ def compiled_fast(mpi: Mpi) -> Iterator[None]:
 @pytest.mark.parametrize(
     ("program", "call"),
     [
-        ("alltoall_check 1", "MPI_Alltoall"),
-        ("allgather_check 1", "MPI_Allgather"),
-        ("alltoallv_check 20000 sizes types place", "MPI_Alltoallv"),
+        (all_to_alls(), "MPI_Alltoall"),
+        (all_gathers(1), "MPI_Allgather"),
+        (vectors(20000), "MPI_Alltoallv"),
         ("persistent_check", "MPI_Alltoall_init"),
     ],
+    ids=lambda value: value.split()[0],
 )
 def test_every_byte_arrives(check: Check, program: str, call: str) -> None:
     """The ABI is found by what the program is linked with."""
@@ -59,13 +61,13 @@ def test_the_other_abi_of_the_same_library_is_left_alone(
 ) -> None:
     """Both tell the same version; their handles differ."""
     native = tmp_path / "native"
-    source = Path(__file__).parents[1] / "programs" / "alltoall_check.c"
+    source = Path(__file__).parents[1] / "programs" / "call_grid.c"
     subprocess.run(
         [replace(mpi, abi=Abi.NATIVE).mpicc, str(source), "-o", str(native)], check=True, timeout=120
     )
     assert abi_of(str(native)) is Abi.NATIVE
-    assert abi_of(str(compiled("alltoall_check"))) is Abi.STANDARD
-    said = check([str(native), "1"], "chain:3,3", 4, "--abi", "standard")
+    assert abi_of(str(compiled("call_grid"))) is Abi.STANDARD
+    said = check([str(native)], "chain:3,3", 4, "--abi", "standard")
     assert said.count("hocket: not active: this process uses another MPI") == 1
     assert said.scheduled() == 0
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from call_rows import neighbours, typed, vectors
 from hocket.launch.mpi import Mpi
 from mpi_programs import mpiexec
 from reported_calls import Said
@@ -22,6 +23,9 @@ PLACEMENTS = {
     "cyclic": [0, 1, 2, 0, 1, 2, 0, 1],
     "unequal": [2, 0, 2, 1, 0, 2],
 }
+VECTORS = (vectors(2000, parts=True), "alltoallv_check 2000")
+TYPED = (typed(2000), "alltoallw_check transpose bottom far part alone")
+NEIGHBOURS = (neighbours(2000),)
 #: Between any two of six ranks a message of some hundred bytes has room; longer ones go on their own.
 LITTLE_MEMORY = {"HOCKET_HOST_MEMORY": "65536"}
 
@@ -44,23 +48,24 @@ def two_level(check: Check, tmp_path: Path) -> Callable[..., None]:
 
 
 @pytest.mark.parametrize(
-    ("program", "placement", "candidate"),
+    ("programs", "placement", "candidate"),
     [
-        ("alltoallv_check 2000", "block", "two-level-1"),
-        ("alltoallv_check 2000", "unequal", "two-level-native"),
-        ("alltoallw_check transpose place bottom empty far part alone", "cyclic", "two-level-order"),
-        ("neighbor_check 2000 graph edges grid", "cyclic", "two-level-2"),
-        ("neighbor_check 2000 graph edges grid", "unequal", "two-level-native"),
-        ("alltoallv_check 2000", "cyclic", "two-level-leaders"),
-        ("alltoallw_check transpose place bottom empty far part alone", "block", "two-level-leaders"),
-        ("neighbor_check 2000 graph edges grid", "block", "two-level-leaders"),
+        (VECTORS, "block", "two-level-1"),
+        (VECTORS, "unequal", "two-level-native"),
+        (TYPED, "cyclic", "two-level-order"),
+        (NEIGHBOURS, "cyclic", "two-level-2"),
+        (NEIGHBOURS, "unequal", "two-level-native"),
+        (VECTORS, "cyclic", "two-level-leaders"),
+        (TYPED, "block", "two-level-leaders"),
+        (NEIGHBOURS, "block", "two-level-leaders"),
     ],
 )
 def test_every_byte_arrives(
-    two_level: Callable[..., None], program: str, placement: str, candidate: str
+    two_level: Callable[..., None], programs: tuple[str, ...], placement: str, candidate: str
 ) -> None:
     """Sizes change from call to call, are empty, or smaller than expected; types have gaps; calls are in place."""
-    two_level(program, placement, candidate)
+    for program in programs:
+        two_level(program, placement, candidate)
 
 
 @pytest.mark.parametrize(
@@ -70,10 +75,13 @@ def test_every_byte_arrives(
 def test_long_messages_go_on_their_own(
     two_level: Callable[..., None], placement: str, candidate: str
 ) -> None:
-    two_level(
-        "alltoallv_check 20000 sizes types place comms turns changing", placement, candidate, **LITTLE_MEMORY
-    )
-    two_level("alltoallw_check transpose place bottom empty part", placement, candidate, **LITTLE_MEMORY)
+    for program in (
+        vectors(20000, parts=True),
+        "alltoallv_check 20000 turns changing",
+        typed(20000),
+        "alltoallw_check transpose bottom part",
+    ):
+        two_level(program, placement, candidate, **LITTLE_MEMORY)
 
 
 def test_errors_are_the_librarys(mpi: Mpi, told: Told, compiled: Callable[[str], Path]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from builds import compile_once
+from call_rows import all_gathers, all_to_alls, vectors
 from reported_calls import Said, all_scheduled
 
 Check = Callable[..., Said]
@@ -25,8 +26,8 @@ PLACEMENTS = {
     "unequal": [2, 0, 2, 1, 0, 2],
 }
 CALLS = {
-    "alltoall_check 2": ["MPI_Alltoall"],
-    "allgather_check 1000 100003": ["MPI_Allgather", "MPI_Allgatherv"],
+    all_to_alls(rounds=2): ["MPI_Alltoall"],
+    all_gathers(1000, 100003): ["MPI_Allgather", "MPI_Allgatherv"],
     "reduce_check 1 1000 20001": ["MPI_Allreduce"],
 }
 TWO_LEVEL = "aggregates by "
@@ -49,7 +50,7 @@ def two_level(check: Check, tmp_path: Path) -> Callable[..., Said]:
     return run
 
 
-@pytest.mark.parametrize("program", CALLS)
+@pytest.mark.parametrize("program", CALLS, ids=["all-to-all", "all-gather", "reduce"])
 @pytest.mark.parametrize(
     ("placement", "candidate"),
     [
@@ -71,12 +72,14 @@ def test_every_byte_arrives(
 
 @pytest.mark.parametrize("placement", ["block", "cyclic"])
 def test_all_ranks_lead_in_all_to_alls(two_level: Callable[..., Said], placement: str) -> None:
-    said = two_level("alltoall_check 2", placement, "two-level-leaders")
+    said = two_level(all_to_alls(rounds=2), placement, "two-level-leaders")
     by = TWO_LEVEL + "all ranks"
     all_scheduled(said, "MPI_Alltoall", by=by, ranks=len(PLACEMENTS[placement]), but=USUAL)
 
 
-@pytest.mark.parametrize("program", ["allgather_check 1000 100003", "reduce_check 1 1000 20001"])
+@pytest.mark.parametrize(
+    "program", [all_gathers(1000, 100003), "reduce_check 1 1000 20001"], ids=["all-gather", "reduce"]
+)
 @pytest.mark.parametrize("placement", ["block", "cyclic"])
 def test_of_what_goes_to_all_hosts_one_leader_is_enough(
     two_level: Callable[..., Said], program: str, placement: str
@@ -93,19 +96,23 @@ def test_of_what_goes_to_all_hosts_one_leader_is_enough(
 )
 def test_many_rounds(two_level: Callable[..., Said], candidate: str) -> None:
     all_scheduled(
-        two_level("alltoall_check 40", "cyclic", candidate), "MPI_Alltoall", by=TWO_LEVEL, ranks=8, but=USUAL
+        two_level(all_to_alls(rounds=40), "cyclic", candidate),
+        "MPI_Alltoall",
+        by=TWO_LEVEL,
+        ranks=8,
+        but=USUAL,
     )
 
 
 def test_what_does_not_fit_goes_rank_by_rank(two_level: Callable[..., Said]) -> None:
     """The decision is the same on all ranks, so sizes may change from call to call."""
-    said = two_level("alltoall_check 2", "block", "two-level-1", HOCKET_HOST_MEMORY="65536")
+    said = two_level(all_to_alls(rounds=2), "block", "two-level-1", HOCKET_HOST_MEMORY="65536")
     all_scheduled(said, "MPI_Alltoall", but=USUAL)
     assert 0 < said.by_two_level() < said.scheduled("MPI_Alltoall")
 
 
 def test_without_memory_all_go_rank_by_rank(two_level: Callable[..., Said]) -> None:
-    said = two_level("alltoall_check 1", "block", "two-level-1", HOCKET_HOST_MEMORY="0")
+    said = two_level(all_to_alls(), "block", "two-level-1", HOCKET_HOST_MEMORY="0")
     all_scheduled(said, "MPI_Alltoall", but=USUAL)
     assert not said.by_two_level()
 
@@ -113,10 +120,11 @@ def test_without_memory_all_go_rank_by_rank(two_level: Callable[..., Said]) -> N
 @pytest.mark.parametrize(
     ("what", "program"),
     [
-        ("memfd_create", "alltoall_check 1"),
-        ("open", "alltoall_check 1"),
-        ("open", "alltoallv_check 200 sizes changing"),
+        ("memfd_create", all_to_alls()),
+        ("open", all_to_alls()),
+        ("open", "alltoallv_check 200 changing"),
     ],
+    ids=["no call", "hidden", "hidden, sizes that change"],
 )
 def test_ranks_that_cannot_share_memory_say_so_once(check: Check, what: str, program: str) -> None:
     """Containers are like that: no such system call, or processes that are hidden from each other."""
@@ -142,7 +150,7 @@ def test_a_rank_dies(told: Told, how: str, candidate: str, count: int) -> None:
 
 
 def test_an_unknown_candidate_is_one_warning(check: Check) -> None:
-    said = check("alltoall_check 3", "chain:2,2", 4, env={"HOCKET_CANDIDATE": "aggregates"})
+    said = check(all_to_alls(rounds=3), "chain:2,2", 4, env={"HOCKET_CANDIDATE": "aggregates"})
     assert "HOCKET_CANDIDATE: no candidate is called 'aggregates'; candidates are chosen" in said
 
 
@@ -170,14 +178,18 @@ def test_memory_does_not_grow_with_calls(told: Told) -> None:
     assert late - early < 512, "KiB; 1,800 calls lie between"
 
 
-@pytest.mark.parametrize("program", ["alltoall_check 2", "alltoallv_check 2000 sizes changing"])
+@pytest.mark.parametrize(
+    "program",
+    [all_to_alls(rounds=2), vectors(2000), "alltoallv_check 2000 changing"],
+    ids=["all-to-all", "vectors", "changing"],
+)
 def test_leaders_carry_to_several_hosts_each(check: Check, program: str) -> None:
     said = check(program, "chain:3,2*2", 10, env={"HOCKET_CANDIDATE": "two-level-leaders"})
     assert said.by_two_level() > 0
 
 
 def test_where_a_host_has_one_rank_not_all_lead(two_level: Callable[..., Said]) -> None:
-    said = two_level("alltoall_check 1", "unequal", "two-level-leaders")
+    said = two_level(all_to_alls(), "unequal", "two-level-leaders")
     all_scheduled(said, "MPI_Alltoall", but=USUAL)
     assert not said.by_two_level()
 
