@@ -64,13 +64,14 @@ Network build_grid(const std::string& kind, const Numbers& sides, double rate, d
 }
 
 Network build_routed(Names names, Numbers ranks, const Names& channels, const Reals& rates, const Reals& latencies,
-                     const Routes& routes) {
+                     const Routes& routes, Numbers ports) {
   if (channels.size() != rates.size() || channels.size() != latencies.size())
     throw hocket::InputError("the lists that describe the channels differ in length");
   NetworkSpec spec;
   spec.shape = Shape::routed;
   spec.names = std::move(names);
   spec.ranks = std::move(ranks);
+  spec.ports = std::move(ports);
   for (std::size_t i = 0; i < channels.size(); ++i) spec.channels.push_back({channels[i], rates[i], latencies[i]});
   for (const auto& [src, dst, route] : routes) spec.routes.push_back({src, dst, route});
   return Network(std::move(spec));
@@ -182,7 +183,8 @@ void bind_network(nb::module_& m) {
         "unless given, one text of '+' and '-' per side.");
   m.def("ties_by_rule", &hocket::ties_by_rule, "rule"_a, "sides"_a, "The ties of a torus: \"up\" or \"parity\".");
   m.def("build_routed", &build_routed, "names"_a, "ranks"_a, "channel_names"_a, "channel_rates"_a,
-        "channel_latencies"_a, "routes"_a, "Hosts, channels and explicit routes.");
+        "channel_latencies"_a, "routes"_a, "ports"_a = Numbers{},
+        "Hosts, channels and explicit routes. Ports as of a tree.");
   m.def(
       "rerouted",
       [](const Network& n, const Routes& routes) {

@@ -59,6 +59,15 @@ void bind_planning(nb::module_& m) {
       nb::call_guard<nb::gil_scoped_release>(),
       "The schedule that serves the demand best, or that of the named algorithm; without a window its waits are "
       "those of a run. Raises InputError.");
+  m.def(
+      "least_of",
+      [](const Algorithm& algorithm, const Network& network, const Demand& demand, const Bounds& bounds, double alpha) {
+        const Least least = least_of(algorithm, network, demand, bounds, alpha);
+        return std::pair(least.phases, least.seconds);
+      },
+      "algorithm"_a, "network"_a, "demand"_a, "bounds"_a, "alpha"_a = 0.0, nb::call_guard<nb::gil_scoped_release>(),
+      "No schedule of the algorithm has fewer phases, and none takes fewer seconds; of ways of its own, on any "
+      "routes.");
   m.def("least_phases", &least_phases, "network"_a, "demand"_a, "bounds"_a, "ports"_a,
         "No schedule of this port model has fewer phases.");
   m.def("least_seconds", &least_seconds, "network"_a, "demand"_a, "bounds"_a, "alpha"_a = 0.0,

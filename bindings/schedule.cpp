@@ -405,6 +405,7 @@ void bind_schedule(nb::module_& m) {
       .def_prop_ro("ranks", &Schedule::ranks)
       .def_prop_ro("message_bytes", &Schedule::message_bytes)
       .def_prop_ro("phases", &Schedule::phases)
+      .def_prop_ro("direct", &Schedule::direct, "true if every transfer is a whole message from origin to target")
       .def("__len__", &Schedule::size)
       .def("rows", &rows_of, "(phase, src, dst, origin, target, offset, length) per piece")
       .def("hops", &hops_of, "(src, dst) per transfer")

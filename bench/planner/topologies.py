@@ -21,6 +21,15 @@ def with_hosts(switches: Any, hosts: int) -> Any:
     return nx.relabel_nodes(graph, {node: "-".join(map(str, _flat(node))) for node in graph})
 
 
+def that_forward(links: list[tuple[int, int, int]], ports: int) -> Any:
+    """Hosts without switches that pass on what is for others, with links of so many times 1 Gbit/s."""
+    graph = nx.Graph()
+    for a, b, units in links:
+        graph.add_edge(f"n{a}", f"n{b}", rate=units * 125e6, latency=0)
+    nx.set_node_attributes(graph, {name: {"ranks": 1, "forward": True, "ports": ports} for name in graph})
+    return graph
+
+
 def _flat(node: Any) -> list[Any]:
     return [each for part in node for each in (_flat(part) if isinstance(part, tuple) else [part])]
 

@@ -15,7 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+import networkx as nx
 import topologies
+from gpu_graphs import DGX1, MI250
 from processes import answer_of
 
 import hocket
@@ -57,6 +59,17 @@ CASES: Final[dict[str, dict[str, Make]]] = {
         for switches, degree, hosts in ((16, 4, 2), (32, 5, 3), (40, 8, 8), (64, 8, 8))
         for seed in (1, 2)
     },
+    "hosts that forward": {
+        "ring of 8": lambda: topologies.that_forward([(i, (i + 1) % 8, 1) for i in range(8)], 2),
+        "DGX-1": lambda: topologies.that_forward(DGX1, 4),
+        "MI250, 16 GPUs": lambda: topologies.that_forward(MI250, 4),
+        "16 hosts of degree 4": lambda: topologies.that_forward(
+            [(a, b, 1) for a, b in nx.random_regular_graph(4, 16, seed=1).edges], 4
+        ),
+        "32 hosts of degree 3": lambda: topologies.that_forward(
+            [(a, b, 1) for a, b in nx.random_regular_graph(3, 32, seed=1).edges], 3
+        ),
+    },
     "Kautz": {"K(4,3), 4 hosts a switch": lambda: topologies.kautz(4, 3, 4)},
     "HyperX": {
         "4×4, 4 hosts a switch": lambda: topologies.hyperx(4, 4, hosts=4),
@@ -82,18 +95,23 @@ def measure(family: str, name: str) -> Row:
     network = hocket.Network(made) if isinstance(made, str) else hocket.Network.from_networkx(made)
     build_seconds = time.perf_counter() - began
     began = time.perf_counter()
-    plan = hocket.plan(network, "all-to-all", bytes="64KiB")
+    algorithm = "relays" if network._core.forwards else "auto"
+    plan = hocket.plan(network, "all-to-all", bytes="64KiB", algorithm=algorithm)
     plan_seconds = time.perf_counter() - began
     core, demand = network._core, _core.Demand(network.ranks, 65536)
     certificate = hocket.verify(plan)
     if not certificate.ok:
         sys.exit(f"{name}: the verifier refuses the plan: {certificate.findings[:2]}")
-    loads = _core.lower_bounds(core, demand).load
+    ports = min(core.ports or [1])
+    bounds = _core.lower_bounds(core, demand)
+    busiest: float = max(-(-load // core.capacity(c)) for c, load in enumerate(bounds.load))
+    if core.forwards:  # links differ, and messages may be cut
+        busiest = round(bounds.seconds / 65536 * network.host_rate, 3)
     row: Row = {
         "hosts": len(network.hosts),
-        "P": network.ranks - 1,
-        "A": max(-(-load // core.capacity(c)) for c, load in enumerate(loads)),
-        "S": plan.phases,
+        "P": -(-(network.ranks - 1) // ports),
+        "A": busiest,
+        "S": round(plan._exchange.whole_phases, 3),
         "algorithm": plan.report()["algorithm"],
         "routes_seconds": round(build_seconds, 3),
         "plan_seconds": round(plan_seconds, 3),
@@ -109,7 +127,7 @@ def measure(family: str, name: str) -> Row:
     }
     limit = max(row["B"], row["P"])
     row["ratio"] = round(row["S"] / limit, 4)
-    if core.shape == _core.Shape.graph:
+    if core.shape == _core.Shape.graph and not core.forwards:
         old = by_shortest_paths(core)
         row["A_before"] = _core.lower_bounds(old, demand).phases
         row["S_before"] = (
@@ -162,6 +180,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "In phases: B, maximum concurrent flow, whatever the routes, messages divided among ways; P, one port a host;",
         "A, the busiest channel of the routes; S, the plan, which the verifier accepts. Before: graphs by shortest",
         "paths, on the channels that carry least so far. Seconds: to build the network, with its routes; to plan.",
+        "Where hosts forward, ranks may pass on parts of messages: S is the predicted time in such phases.",
         "",
         f"{len(rows) - len(far)} of {len(rows)} networks are within {MOST_RATIO} of max(B, P); "
         f"{len(slow)} of at most 512 hosts take more than {MOST_SECONDS:.0f} s.",

@@ -7,6 +7,8 @@
 
 #include "core/error.hpp"
 #include "core/limits.hpp"
+#include "core/schedule/free_routes.hpp"
+#include "core/schedule/gather_bounds.hpp"
 #include "core/schedule/lockstep.hpp"
 #include "core/schedule/token_time.hpp"
 #include "core/schedule/turned.hpp"
@@ -52,7 +54,7 @@ std::vector<const Algorithm*> candidates(const Network& network, const Demand& d
   if (first.one_contribution && (alpha == 0 || network.tree() != nullptr)) return found;
   for (const Algorithm* const other : all_algorithms()) {
     if (other->name == "list" && demand.messages() > limits::most_messages_listed) continue;
-    if (other->pattern == demand.pattern && other->contention_free && other != &first &&
+    if (other->pattern == demand.pattern && other->contention_free && !other->own_ways && other != &first &&
         other->why_not(network, demand).empty())
       found.push_back(other);
   }
@@ -140,6 +142,14 @@ class AllReduces {
 
 }  // namespace
 
+Least least_of(const Algorithm& algorithm, const Network& network, const Demand& demand, const Bounds& bounds,
+               double alpha) {
+  if (!algorithm.own_ways)
+    return {least_phases(network, demand, bounds, algorithm.ports), least_seconds(network, demand, bounds, alpha)};
+  const std::optional<FreeRoutesBound> free = price_channels(network, demand);
+  return {fewest_phases(network, PortModel::all_port), free ? free->seconds : 0};
+}
+
 /// Reductions are all-gathers turned round. An all-reduce is two of them: that its halves take their bounds is enough.
 ChosenSchedule choose_schedule(const Network& network, const Demand& demand, const ScheduleOptions& options) {
   const bool reduces = demand.reduces(), both = demand.pattern == Pattern::all_reduce;
@@ -160,8 +170,8 @@ ChosenSchedule choose_schedule(const Network& network, const Demand& demand, con
   const auto make = [&](const Algorithm& algorithm) {
     Schedule schedule = algorithm.make(made_for, forward, costs);
     if (reduces) schedule = both ? all_reduces.of(algorithm, schedule) : turned(network, demand.pattern, schedule);
-    return ChosenSchedule{&algorithm, std::move(schedule), bounds,
-                          least_phases(network, demand, bounds, algorithm.ports), bound};
+    const Least least = least_of(algorithm, network, demand, bounds, costs.alpha);
+    return ChosenSchedule{&algorithm, std::move(schedule), bounds, least.phases, least.seconds};
   };
   const double enough = limits::near_enough * std::max(bound, both ? 2 * of_forward.seconds : 0);
   return fastest(network, demand, tried, costs, options.window, enough, make);

@@ -30,6 +30,17 @@ struct ChosenSchedule {
   std::optional<Waits> waits = {};  ///< these waits, if predictions were compared; plan_exchange() moves them out
 };
 
+/// Lower bounds of the schedules of an algorithm.
+struct Least {
+  std::uint64_t phases = 0;
+  double seconds = 0;
+};
+
+/// The bounds of an algorithm's schedules; where it takes its own ways (Algorithm::own_ways), those of any routes.
+/// `bounds`: those of the demand on the network's routes.
+[[nodiscard]] Least least_of(const Algorithm& algorithm, const Network& network, const Demand& demand,
+                             const Bounds& bounds, double alpha);
+
 /// The schedule that serves the demand best (docs/decisions/0021-one-choice-of-schedule.md). The sizes of the demand
 /// count, and the window of the waits with which the schedule will run; whether tokens, barriers or nothing holds
 /// messages back does not.

@@ -12,6 +12,7 @@
   one(dragonfly) \
   one(packing) \
   one(list) \
+  one(relays) \
   one(ring) \
   one(pairwise) \
   one(linear) \

@@ -102,6 +102,11 @@ class HopBalance {
     return spec_.ranks[node] > 0 && (spec_.forwards.empty() || spec_.forwards[node] == 0);
   }
   [[nodiscard]] Node tail(Channel channel) const { return hops_.head(channel ^ 1); }
+  /// False of a step from a host aside from the link that it has to the destination: its ranks could use that link for
+  /// nothing.
+  [[nodiscard]] bool stays(Node from, Node to, Node dst, const ShortestPaths& paths) const {
+    return to == dst || spec_.ranks[from] == 0 || paths.distance(from) > 1;
+  }
 
   /// Counts what flows through each node, towards each host, and what each channel carries.
   void count_flows() {
@@ -207,7 +212,7 @@ class HopBalance {
       }
       const auto serves = [&](Channel channel) {  // from its tail
         const Node from = tail(channel), to = hops_.head(channel);
-        return can_change(channel) && (!ends(to) || to == root) && paths.reaches(from) &&
+        return can_change(channel) && (!ends(to) || to == root) && paths.reaches(from) && stays(from, to, dst, paths) &&
                (longer || paths.distance(to) < paths.distance(from));
       };
       price_ways(root, serves);
@@ -288,6 +293,7 @@ class HopBalance {
         for (const Channel channel : leaving_[node]) {
           const Node to = hops_.head(channel);
           if (channel == hops_.get(node, dst) || (ends(to) && to != dst) || !paths.reaches(to)) continue;
+          if (!stays(node, to, dst, paths)) continue;
           if (!longer && paths.distance(to) >= paths.distance(node)) continue;
           if (!part(node, dst, channel)) continue;
           const double change = this->change(static_cast<double>(flow));

@@ -271,6 +271,18 @@ def test_routed_networks() -> None:
     assert network.channel_name(2) == "z"
 
 
+def test_hosts_of_routed_networks_have_their_ports() -> None:
+    """Two messages at once, which go different ways."""
+    pairs = list(itertools.permutations(range(3), 2))
+    ways = [(a, b, [channel]) for channel, (a, b) in enumerate(pairs)]
+    made = [
+        _core.build_routed(list("abc"), [1] * 3, list("uvwxyz"), [1e9] * 6, [0.0] * 6, ways, ports)
+        for ports in ([], [2, 2, 2])
+    ]
+    assert [network.ports for network in made] == [[], [2, 2, 2]]
+    assert [_core.lower_bounds(network, _core.Demand(3, 1)).phases for network in made] == [2, 1]
+
+
 @pytest.mark.parametrize(
     ("routes", "complaint"),
     [

@@ -167,6 +167,24 @@ def test_the_collective_is_carried_out(case: tuple[str, str, int, int]) -> None:
                 assert found == expected
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_parts_that_ranks_pass_on_come_to_their_blocks(seed: int) -> None:
+    """A ring of five hosts that forward: parts wait in scratch memory."""
+    ends = [0, 1, 2, 3, 4], [1, 2, 3, 4, 0]
+    ring = _core.build_graph(list("abcde"), [1] * 5, *ends, [1e9] * 5, [0.0] * 5, [], [2] * 5, [1] * 5)
+    plan = plan_collective("all-to-all", ring, 12 << 10, algorithm="relays").file()
+    machine = Machine(texts("msccl", plan)["out"])
+    assert any(memory["s"] for memory in machine.memory)
+    for rank, memory in enumerate(machine.memory):
+        memory["i"] = chunks(rank, len(memory["i"]))
+    machine.run(seed, room=1 if seed % 2 else 8)
+    for rank, memory in enumerate(machine.memory):
+        share = len(memory["o"]) // 5
+        assert memory["o"] == [
+            frozenset([(origin, rank * share + within)]) for origin in range(5) for within in range(share)
+        ]
+
+
 def test_many_ranks_take_several_channels() -> None:
     plan = plan_collective("all-to-all", read_network("star:40"), 8).file()
     machine = Machine(texts("msccl", plan)["out"])

@@ -132,7 +132,7 @@ def simulate(
     from hocket.planning.candidates import forecast_of
     from hocket.planning.figures import peak_rss_bytes
     from hocket.planning.network_check import check_same_network
-    from hocket.planning.plan import Exchange, flow_of, ports_of, simulation
+    from hocket.planning.plan import Exchange, flow_of, least_of, simulation
 
     for _, file in plots:
         check_writable(file)
@@ -170,10 +170,10 @@ def simulate(
     work = partial(simulation, network, schedule, waits, flow, costs)
     result = with_spinner(f"simulating {len(schedule)} messages", work, as_json)
     bounds = _core.lower_bounds(network, demand)
-    bound_seconds = _core.least_seconds(network, demand, bounds, seconds)
+    bound_phases, bound_seconds = least_of(name, network, demand, bounds, seconds)
     exchange = Exchange(
         network, demand, name, schedule, waits, bounds,
-        _core.least_phases(network, demand, bounds, ports_of(name, demand.pattern)), bound_seconds, result.seconds,
+        bound_phases, bound_seconds, result.seconds,
     )  # fmt: skip
     figures = exchange.figures
     sizes = _size_text(demand)

@@ -72,7 +72,7 @@ def verify(
     from hocket import _core
     from hocket.planning.figures import peak_rss_bytes
     from hocket.planning.network_check import check_same_network
-    from hocket.planning.plan import Exchange, ports_of
+    from hocket.planning.plan import Exchange, least_of, ports_of
 
     known = load_network(source, defaults, as_json)
     plan = load_plan(path, as_json)
@@ -82,13 +82,12 @@ def verify(
     check_same_network(plan, network, path, source, known.is_measured)
     header, demand = plan.header, plan.header.demand
     stated = Exchange.of_file(plan, network)
+    phases, least_seconds = least_of(header.algorithm, network, demand, stated.bounds)
     held = replace(
         stated,
-        bound_phases=_core.least_phases(
-            network, demand, stated.bounds, ports_of(header.algorithm, demand.pattern)
-        ),
+        bound_phases=phases,
         # The per-message cost that blocks were planned for is known to the plan alone.
-        bound_seconds=header.bound_seconds if demand.by_blocks else stated.bounds.seconds,
+        bound_seconds=header.bound_seconds if demand.by_blocks else least_seconds,
     )
     free = None if prices is None else _certified(prices, network, demand)
     begun = time.perf_counter()
@@ -167,7 +166,11 @@ def _tell(
     click.echo(f"contention-free  {answer[certificate.contention_free]}")
     click.echo(f"ordered by waits {answer[_ordered(certificate)]}, {len(plan.waits)} waits")
     assumed = " of assumed capacities" if known.assumed else ""
-    share = f", ratio {figures.ratio:.3f}{assumed}" if figures.pattern == ALL_TO_ALL else ""
+    share = (
+        f", ratio {figures.ratio:.3f}{assumed}"
+        if figures.pattern == ALL_TO_ALL and plan.schedule.direct
+        else ""
+    )
     click.echo(f"phases           {certificate.phases}, bound {figures.bound_phases}{share}")
     if figures.irregular:
         click.echo(f"phases in turn   {time_in_turn(figures)}{assumed}")

@@ -108,6 +108,11 @@ def routine_source(planned: PlannedExchange, source: str, options: RoutineOption
     inserted: dict[str, str] = {}
     root: int | None = None
     if collective in (ALL_TO_ALL, GATHER, SCATTER):
+        if not planned.schedule.direct:
+            raise UsageError(
+                f"'{planned.algorithm}' has ranks pass on parts of messages, for which no routine is written",
+                remedy="choose another --algorithm",
+            )
         _check_one_port(planned, rows)
         inserted["WHOLE_BLOCKS"] = _template("whole_blocks.c.in")
         if collective == ALL_TO_ALL:

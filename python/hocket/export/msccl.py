@@ -117,8 +117,7 @@ class _Gpu:
 
 def files(plan: Transfers, output: str) -> dict[str, Iterator[str]]:
     """Write one file. Raises UsageError for plans that MSCCL cannot express: other collectives, blocks that
-    differ in size, messages of an all-to-all that other ranks pass on, more steps than a thread block may
-    have."""
+    differ in size, more steps than a thread block may have."""
     return {output: _Algorithm(plan).lines()}
 
 
@@ -133,6 +132,7 @@ class _Algorithm:
         self.shares = plan.demand.bytes // unit  # chunks of a block
         self.unit = unit
         self.gpus = [_Gpu() for _ in range(plan.ranks)]
+        self.relayed: list[dict[tuple[int, int], int]] = [{} for _ in self.gpus]  # by origin and target
         self.last: dict[tuple[int, bool], _Step] = {}  # by transfer, and whether it arrives
         self.arrived: list[tuple[list[int], list[int]]] = [([], []) for _ in self.gpus]  # phases, transfers
         for rank in range(plan.ranks):
@@ -164,15 +164,6 @@ class _Algorithm:
                              remedy="plan with --bytes alone")  # fmt: skip
         if demand.bytes == 0:
             raise UsageError("the plan's messages are empty", remedy="plan with --bytes")
-        if self.pattern == ALL_TO_ALL and any(
-            piece[:2] != (transfer.src, transfer.dst)
-            for transfer in self.plan.transfers
-            for piece in transfer.pieces
-        ):
-            raise UsageError(
-                f"'{self.plan.algorithm}' has messages passed on by other ranks, which is not written for MSCCL",
-                remedy="choose another --algorithm",
-            )
 
     def _begin(self, rank: int) -> None:
         """A rank's own block is where the others' will be."""
@@ -199,7 +190,7 @@ class _Algorithm:
         """Source and target of each piece; adjacent pieces are joined."""
         joined: list[tuple[_Span, _Span]] = []
         for piece in transfer.pieces:
-            source, target = self._span(piece, transfer.src)
+            source, target = self._span(piece, transfer)
             if joined:
                 (b, at, count), (c, to, _) = joined[-1]
                 if (source[:2], target[:2]) == ((b, at + count), (c, to + count)):
@@ -209,13 +200,22 @@ class _Algorithm:
             joined.append((source, target))
         return [part for source, target in joined for part in _parts(source, target)]
 
-    def _span(self, piece: Piece, src: int) -> tuple[_Span, _Span]:
+    def _relayed(self, rank: int, piece: Piece) -> int:
+        """Where a rank keeps a block that it passes on."""
+        places = self.relayed[rank]
+        return places.setdefault((piece.origin, piece.target), len(places) * self.shares)
+
+    def _span(self, piece: Piece, transfer: Transfer) -> tuple[_Span, _Span]:
         begin, count = piece.offset // self.unit, piece.length // self.unit
+        src, dst = transfer.src, transfer.dst
         if self.pattern == ALL_TO_ALL:
-            return (
-                _Span(_INPUT, piece.target * self.shares + begin, count),
-                _Span(_OUTPUT, piece.origin * self.shares + begin, count),
-            )
+            source = _Span(_INPUT, piece.target * self.shares + begin, count)
+            target = _Span(_OUTPUT, piece.origin * self.shares + begin, count)
+            if piece.origin != src:
+                source = _Span(_SCRATCH, self._relayed(src, piece) + begin, count)
+            if piece.target != dst:
+                target = _Span(_SCRATCH, self._relayed(dst, piece) + begin, count)
+            return source, target
         place = _Span(_WORKPLACE[self.pattern], piece.origin * self.shares + begin, count)
         if self.pattern == ALL_GATHER and piece.origin == src:
             return _Span(_INPUT, begin, count), place
@@ -257,7 +257,6 @@ class _Algorithm:
         every = block * plan.ranks
         inputs = block if self.pattern == ALL_GATHER else every
         outputs = block if self.pattern == REDUCE_SCATTER else every
-        scratch = every if self.pattern == REDUCE_SCATTER else 0
         channels = 1 + max((b.channel for gpu in self.gpus for b in gpu.blocks.values()), default=0)
         inplace = self.pattern == ALL_REDUCE
         yield (
@@ -266,6 +265,7 @@ class _Algorithm:
             f'inplace="{int(inplace)}" outofplace="{int(not inplace)}" minBytes="0" maxBytes="{2**62}">\n'
         )
         for rank, gpu in enumerate(self.gpus):
+            scratch = every if self.pattern == REDUCE_SCATTER else len(self.relayed[rank]) * block
             yield f'  <gpu id="{rank}" i_chunks="{inputs}" o_chunks="{outputs}" s_chunks="{scratch}">\n'
             for each in gpu.blocks.values():
                 yield f'    <tb id="{each.number}" send="{each.send}" recv="{each.receive}" chan="{each.channel}">\n'

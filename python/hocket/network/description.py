@@ -198,6 +198,8 @@ class NetworkDescription:
             return network
         names = [node.name for node in self.nodes]
         ranks = [node.ranks for node in self.nodes]
+        several = any(node.ports != 1 for node in self.nodes)
+        ports = [node.ports for node in self.nodes] if several else []
         if self.routing is not None:
             self.name_indices()
             channels = self.routing.channels
@@ -208,12 +210,11 @@ class NetworkDescription:
                 [channel.rate for channel in channels],
                 [channel.latency for channel in channels],
                 self.routing.routes,
+                ports,
             )
             return network
         a, b = self.link_ends()
         rates, latencies = [link.rate for link in self.links], [link.latency for link in self.links]
-        several = any(node.ports != 1 for node in self.nodes)
-        ports = [node.ports for node in self.nodes] if several else []
         if self.shape == "graph":
             hops = self.forwarding.hops if self.forwarding is not None else []
             forwards = [int(node.forwards and node.is_host) for node in self.nodes]

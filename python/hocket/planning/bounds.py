@@ -60,7 +60,7 @@ class TrueBounds:
             return None
         return self.free.seconds / self.message_seconds
 
-    def as_json(self, phases: int | None = None) -> dict[str, Any]:
+    def as_json(self, phases: float | None = None) -> dict[str, Any]:
         """Each bound as an object; if ``phases`` are given, with their ratio to it, and with the certificate."""
 
         def told(seconds: float, bound: float, **more: Any) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class TrueBounds:
             found["balanced_routes"] = told(self.balanced.seconds, self.balanced.phases)
         return found
 
-    def line(self, phases: int | None = None) -> str:
+    def line(self, phases: float | None = None) -> str:
         """The bounds in one line for people."""
 
         def told(what: str, bound: float, more: str = "") -> str:

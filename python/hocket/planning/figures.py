@@ -27,9 +27,9 @@ class Figures:
     """A schedule of a demand on a network in plain numbers: sizes in bytes, times in seconds.
 
     ``ratio`` is what the schedule takes over the least possible; 1.0 is optimal. An all-to-all counts phases;
-    those of blocks (all-gathers, reductions) may differ in length, so it counts predicted seconds; an irregular
-    exchange counts the seconds of its phases one after the other. ``time_ratio`` is predicted seconds over the
-    least: it also counts latencies. None: not known, where one rank's row stands for a schedule.
+    those of blocks (all-gathers, reductions) and of parts of messages may differ in length, so these count predicted
+    seconds; an irregular exchange counts the seconds of its phases one after the other. ``time_ratio`` is predicted
+    seconds over the least: it also counts latencies. None: not known, where one rank's row stands for a schedule.
     """
 
     pattern: str
@@ -77,7 +77,8 @@ class Figures:
             )
             over = ratio(lockstep, bounds.one_port_seconds)
         else:
-            over = time_ratio if demand.by_blocks else ratio(schedule.phases, bound_phases)
+            of_parts = demand.by_blocks or not schedule.direct
+            over = time_ratio if of_parts else ratio(schedule.phases, bound_phases)
         return cls(
             pattern=str(demand.pattern),
             algorithm=algorithm,

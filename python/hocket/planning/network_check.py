@@ -8,7 +8,7 @@ from collections import Counter
 from hocket import _core
 from hocket.demand.collectives import ALL_GATHER, ALL_TO_ALL
 from hocket.errors import PlanError
-from hocket.planning.plan import ports_of
+from hocket.planning.plan import least_of
 
 _ROUNDING = 1e-9  # of times computed from the same numbers
 
@@ -32,7 +32,8 @@ def check_header(header: _core.PlanHeader, network: _core.Network, bounds: _core
     """
     from hocket.units import format_time
 
-    demand, stated, least = header.demand, header.bound_seconds, bounds.seconds
+    demand, stated = header.demand, header.bound_seconds
+    phases, least = least_of(header.algorithm, network, demand, bounds)
     size = f"{where}: the header says {demand.bytes} bytes"
     remedy = "make it again with 'hocket plan'"
     same = math.isclose(stated, least, rel_tol=_ROUNDING)
@@ -47,23 +48,17 @@ def check_header(header: _core.PlanHeader, network: _core.Network, bounds: _core
             f"{format_time(stated)}",
             remedy=remedy,
         )
-    phases = _least_phases(header, network, bounds)
-    if header.bound_phases > 0 and phases is not None and header.bound_phases != phases:
+    if header.bound_phases > 0 and _is_known(header) and header.bound_phases != phases:
         raise PlanError(
             f"{where}: the header says a bound of {header.bound_phases} phases; it is {phases}", remedy=remedy
         )
 
 
-def _least_phases(header: _core.PlanHeader, network: _core.Network, bounds: _core.Bounds) -> int | None:
-    """None where it depends on what an algorithm lets ranks do at once, and this version does not know the
-    algorithm."""
-    demand = header.demand
-    pattern = ALL_GATHER if demand.by_blocks else demand.pattern
-    known = any(s.name == header.algorithm and s.pattern == pattern for s in _core.all_algorithms())
-    if demand.by_blocks and not known:
-        return None
-    least: int = _core.least_phases(network, demand, bounds, ports_of(header.algorithm, demand.pattern))
-    return least
+def _is_known(header: _core.PlanHeader) -> bool:
+    """False where the phases depend on what an algorithm lets ranks do at once, and this version does not know it."""
+    if not header.demand.by_blocks:
+        return True
+    return any(one.name == header.algorithm and one.pattern == ALL_GATHER for one in _core.all_algorithms())
 
 
 def compare_networks(

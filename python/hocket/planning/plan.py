@@ -70,6 +70,13 @@ class Exchange:
             self.bound_phases, self.bound_seconds, self.predicted_seconds,
         )  # fmt: skip
 
+    @property
+    def whole_phases(self) -> float:
+        """Phases of whole messages that take as long: its own, unless it cuts messages."""
+        if self.schedule.direct or not self.demand.bytes:
+            return int(self.schedule.phases)
+        return float(self.predicted_seconds * self.network.host_rate / self.demand.bytes)
+
     def prove(self) -> _core.Certificate:
         """Verify the plan under the port model of its algorithm. Every caller accepts plans by this
         certificate."""
@@ -269,6 +276,22 @@ def ports_of(algorithm: str, pattern: str) -> _core.PortModel:
         return _core.find_algorithm(algorithm, pattern).ports
     except _core.InputError:
         return _core.PortModel.one_port
+
+
+def least_of(
+    algorithm: str, network: _core.Network, demand: _core.Demand, bounds: _core.Bounds, alpha: float = 0.0
+) -> tuple[int, float]:
+    """Phases and seconds that no schedule of the algorithm is below; of one that this version does not know, under the
+    strictest port model."""
+    try:
+        entry = _core.find_algorithm(algorithm, demand.pattern)
+    except _core.InputError:
+        one_port = _core.PortModel.one_port
+        return _core.least_phases(network, demand, bounds, one_port), _core.least_seconds(
+            network, demand, bounds, alpha
+        )
+    least: tuple[int, float] = _core.least_of(entry, network, demand, bounds, alpha)
+    return least
 
 
 def flow_of(waits: _core.Waits) -> str:

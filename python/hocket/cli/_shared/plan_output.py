@@ -130,7 +130,7 @@ def _bounds(planned: PlannedExchange, quiet: bool) -> TrueBounds | None:
 def _report(
     planned: PlannedExchange, known: KnownNetwork, bounds: TrueBounds | None = None
 ) -> dict[str, Any]:
-    told = {} if bounds is None else {"bounds": bounds.as_json(planned.schedule.phases)}
+    told = {} if bounds is None else {"bounds": bounds.as_json(planned.whole_phases)}
     return {**planned.report(), **told, **known.rates_as_json()}
 
 
@@ -155,11 +155,11 @@ def describe(planned: PlannedExchange, known: KnownNetwork, bounds: TrueBounds |
     verdict = "verified" if certificate.ok else "REFUSED by the verifier"
     assumed = " of assumed capacities" if known.assumed else ""
     share = f", ratio {planned.figures.ratio:.3f}{assumed}"
-    by_phases = planned.demand.pattern == ALL_TO_ALL
+    by_phases = planned.demand.pattern == ALL_TO_ALL and planned.schedule.direct
     lines = [
         headline(planned),
         f"phases      {planned.schedule.phases}, bound {planned.bound_phases}{share if by_phases else ''}",
-        *([] if bounds is None else [f"bounds      {bounds.line(planned.schedule.phases)}"]),
+        *([] if bounds is None else [f"bounds      {bounds.line(planned.whole_phases)}"]),
         *_irregular_lines(planned, assumed),
         f"time        {format_time(planned.predicted_seconds, 4)} {PREDICTED[planned.prediction]}, "
         f"bound {format_time(planned.bound_seconds, 4)}, ratio {planned.figures.time_ratio:.3f}{assumed}",

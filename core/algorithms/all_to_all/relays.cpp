@@ -1,0 +1,165 @@
+/// "relays": hosts that forward have their ranks pass parts of messages on, so that parts of one message take different
+/// ways. Where a message takes one way, the busiest channel carries more than it must.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/algorithms/all_to_all/relay_slots.hpp"
+#include "core/algorithms/all_to_all/relay_ways.hpp"
+#include "core/algorithms/registry.hpp"
+#include "core/algorithms/shared/serves.hpp"
+#include "core/limits.hpp"
+#include "core/schedule/free_routes.hpp"
+
+namespace hocket::algorithms {
+namespace {
+
+constexpr std::uint32_t most_ranks = 64;       // some seconds
+constexpr std::uint64_t most_parts = 24'000;   // of all messages
+constexpr std::uint64_t smallest_part = 1024;  // bytes: less is all header
+constexpr std::uint32_t most_of_slowest = 8;   // parts that the slowest edge carries in a slot
+constexpr double small_gap = 0.01;             // of a slot that whole parts leave empty
+constexpr double worth_more_parts = 0.99;      // times the time of fewer: more messages
+constexpr int most_tries = 4;                  // of each number of parts of the slowest edge
+
+/// How messages are divided.
+struct Division {
+  std::uint32_t parts, of_slowest;
+  std::uint64_t slots;  ///< no fewer, by the bound
+  double seconds;       ///< that they take
+};
+
+/// Parts of a slot of the slowest edge such that nearly all of a slot of the others is full.
+std::uint32_t parts_of_slowest(const RelayGraph& graph) {
+  std::pair<double, std::uint32_t> best{2, 1};
+  for (std::uint32_t parts = 1; parts <= most_of_slowest && best.first > small_gap; ++parts) {
+    double gap = 0;
+    for (const RelayEdge& edge : graph.edges) {
+      const double room = edge.speed / graph.slowest * parts;
+      gap = std::max(gap, 1 - std::floor(room * (1 + 1e-9)) / room);
+    }
+    if (gap < best.first) best = {gap, parts};
+  }
+  return best.second;
+}
+
+/// Divisions that, by the bound, may come near it, fewest parts first.
+std::vector<Division> divisions(const RelayGraph& graph, const Demand& demand, double bound, double alpha) {
+  const std::uint64_t most = std::clamp<std::uint64_t>(
+      std::min(demand.bytes / smallest_part, most_parts / std::max<std::uint64_t>(demand.messages(), 1)), 1, 64);
+  std::vector<Division> found;
+  double least = std::numeric_limits<double>::infinity();
+  for (const std::uint32_t of_slowest : {1U, parts_of_slowest(graph)}) {
+    if (!found.empty() && found.front().of_slowest == of_slowest) break;
+    for (std::uint32_t parts = 1; parts <= most; ++parts) {
+      const double slot = static_cast<double>(demand.bytes) / parts * of_slowest / graph.slowest;
+      const auto slots = static_cast<std::uint64_t>(std::max(1.0, std::ceil(bound / slot * (1 - 1e-9))));
+      found.push_back({parts, of_slowest, slots, static_cast<double>(slots) * (slot + alpha)});
+      least = std::min(least, found.back().seconds);
+    }
+  }
+  std::erase_if(found, [&](const Division& each) { return each.seconds > limits::near_enough * least; });
+  return found;
+}
+
+Schedule in_phases(const Demand& demand, const RelayGraph& graph, const RelayWays& ways, const RelaySlots& slots,
+                   std::uint32_t parts) {
+  struct Sent {
+    std::uint32_t slot, edge, part;
+    auto operator<=>(const Sent&) const = default;
+  };
+  std::vector<Sent> sent;
+  for (std::uint32_t part = 0; part < ways.parts(); ++part)
+    for (std::uint32_t step = ways.begin[part]; step < ways.begin[part + 1]; ++step)
+      sent.push_back({slots.slot_of[step], ways.edges[step], part});
+  std::ranges::sort(sent);
+  const auto place = [&](std::uint64_t part) {
+    return demand.bytes / parts * part + demand.bytes % parts * part / parts;
+  };
+  std::vector<std::uint64_t> begin{0};
+  std::vector<Hop> hops;
+  PieceLists pieces;
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    const bool new_slot = i > 0 && sent[i].slot != sent[i - 1].slot;
+    if (new_slot) begin.push_back(hops.size());
+    if (i == 0 || new_slot || sent[i].edge != sent[i - 1].edge) {
+      if (i > 0) pieces.end_list();
+      hops.push_back({graph.edges[sent[i].edge].from, graph.edges[sent[i].edge].to});
+    }
+    const std::uint32_t message = sent[i].part / parts, part = sent[i].part % parts;
+    const Rank origin = message / (graph.hosts - 1), other = message % (graph.hosts - 1);
+    const Piece piece{origin, other + (other >= origin ? 1 : 0), place(part), place(part + 1) - place(part)};
+    if (pieces.pieces.size() > pieces.begin.back()) {
+      Piece& last = pieces.pieces.back();
+      if (last.origin == origin && last.target == piece.target && last.offset + last.length == piece.offset) {
+        last.length += piece.length;
+        continue;
+      }
+    }
+    pieces.pieces.push_back(piece);
+  }
+  pieces.end_list();
+  begin.push_back(hops.size());
+  return {demand.ranks, demand.bytes, std::move(begin), std::move(hops), std::move(pieces)};
+}
+
+}  // namespace
+
+static std::string_view relays_why_not(const Network& network, const Demand& demand) {
+  if (const auto reason = common_why_not(network, demand); !reason.empty()) return reason;
+  const NetworkSpec& spec = network.spec();
+  if (network.shape() != Shape::graph || std::ranges::none_of(network.hosts(), [&](Node host) {
+        return !spec.forwards.empty() && spec.forwards[host] != 0;
+      }))
+    return "no host forwards";
+  if (demand.ranks < 2 || demand.ranks > most_ranks) return "it serves 2 to 64 ranks";
+  if (demand.bytes == 0) return "messages are empty";
+  std::vector<std::uint32_t> links(network.nodes(), 0);
+  for (const LinkSpec& link : spec.links) ++links[link.a], ++links[link.b];
+  for (const Node host : network.hosts()) {
+    if (spec.ranks[host] > 1) return "a host has several ranks";
+    if (spec.forwards[host] == 0) return "a host does not forward";
+    if (network.ports(network.first_rank(host)) < links[host]) return "a host has fewer ports than links";
+  }
+  return {};
+}
+
+static Schedule make_relays(const Network& network, const Demand& demand, const AlgorithmOptions& options) {
+  const HostRoutes routes(network);
+  RelayGraph graph(network, routes);
+  const std::optional<FreeRoutesBound> bound = price_channels(network, demand);
+  std::optional<Schedule> best;
+  double least = 0;
+  const double enough = limits::near_enough * (bound ? bound->seconds : 0);
+  std::map<std::uint32_t, int> tries;  // by Division::of_slowest
+  for (const Division& way : divisions(graph, demand, bound ? bound->seconds : 0, options.alpha)) {
+    if (best && least <= enough) break;
+    if (++tries[way.of_slowest] > most_tries) continue;
+    graph.divide(network, way.of_slowest);
+    const RelayWays ways = find_relay_ways(network, graph, way.parts, way.slots);
+    const RelaySlots slots = find_relay_slots(graph, ways, way.slots, options.seed);
+    const double seconds = way.seconds / static_cast<double>(way.slots) * static_cast<double>(slots.slots);
+    if (best && seconds > worth_more_parts * least) continue;
+    best = in_phases(demand, graph, ways, slots, way.parts);
+    least = seconds;
+  }
+  return *std::move(best);
+}
+
+constinit const Algorithm relays{
+    .pattern = Pattern::all_to_all,
+    .name = "relays",
+    .summary = "parts of messages passed on by the ranks of hosts that forward, on the best ways",
+    .source = "own; the bound of Shahrokhi and Matula, rounded",
+    .contention_free = true,
+    .ports = PortModel::one_port,
+    .why_not = relays_why_not,
+    .make = make_relays,
+    .own_ways = true,
+};
+
+}  // namespace hocket::algorithms
