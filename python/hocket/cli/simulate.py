@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,6 +29,7 @@ from hocket.cli._shared.options import (
     root_option,
 )
 from hocket.cli._shared.plots import plot_option
+from hocket.cli._shared.simulation_pictures import PLOTS, draw, drawings_of
 from hocket.cli._shared.sizes import size_text
 from hocket.cli._shared.two_level import (
     TWO_LEVEL,
@@ -41,14 +39,14 @@ from hocket.cli._shared.two_level import (
     two_level_options,
 )
 from hocket.cli._shared.usage import Number, named
-from hocket.cli._shared.work import as_columns, check_writable, with_spinner, write_atomically
+from hocket.cli._shared.work import as_columns, check_writable, with_spinner
 from hocket.demand.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR, usual_alpha
-from hocket.errors import MissingToolError, UsageError
+from hocket.errors import UsageError
 from hocket.planning import aggregation
 from hocket.units import format_time, parse_time
 
 if TYPE_CHECKING:
-    from hocket._core import Demand, Network, Schedule, Simulation, TwoLevelExchange
+    from hocket._core import Demand, Network, Simulation, TwoLevelExchange
     from hocket.network import Defaults, KnownNetwork
     from hocket.planning.figures import Figures
     from hocket.planning.plan import PlannedExchange
@@ -63,11 +61,6 @@ PLANNING = {
     "seed": "--seed",
     "root": "--root",
     "two_level": "--two-level",
-}
-PLOTS = {
-    "timeline": "phases and links over time",
-    "throughput": "histograms of the throughput of messages and phases",
-    "heat": "messages on each link in each phase",
 }
 
 
@@ -180,9 +173,9 @@ def simulate(
     title = f"{demand.pattern} by {name}, {sizes}"
     # Bytes carried by an all-to-all are given, so its picture shows the bound for all that the links carry.
     least = bound_seconds if demand.pattern != ALL_TO_ALL else None
-    drawings = _drawings(result, schedule, network, title, flow, least)
+    drawings = drawings_of(result, schedule, network, title, flow, least)
     for kind, file in plots:
-        with_spinner("drawing", partial(_draw, file, drawings[kind]), as_json)
+        with_spinner("drawing", partial(draw, file, drawings[kind]), as_json)
     channels = _channels(network, result)
     forecast = None
     in_memory = None
@@ -330,35 +323,3 @@ def _channels(network: Network, result: Simulation) -> list[dict[str, Any]]:
             "busy": float(busy) / seconds if seconds > 0 else 0.0,
         })  # fmt: skip
     return rows
-
-
-def _drawings(
-    result: Simulation, schedule: Schedule, network: Network, title: str, flow: str, bound: float | None
-) -> dict[str, Callable[[Any, Path], object]]:
-    """Functions that draw each kind of picture, given the module of pictures and a file."""
-
-    def gantt(plots: Any, path: Path) -> object:
-        return plots.gantt(result, schedule, network, path, title=f"{title}, {flow}", bound=bound)
-
-    def throughput(plots: Any, path: Path) -> object:
-        stage = plots.stage(flow, result, schedule, network)
-        return plots.draw_throughput([stage], path, title=title)
-
-    def heat(plots: Any, path: Path) -> object:
-        return plots.heat(schedule, network, path, title=title, simulation=result)
-
-    return {"timeline": gantt, "throughput": throughput, "heat": heat}
-
-
-def _draw(path: str, draw: Callable[[Any, Path], object]) -> None:
-    try:
-        plots = importlib.import_module("hocket.pictures")
-    except ImportError as error:
-        raise MissingToolError(
-            f"drawing needs a Python package that is missing: {error}", remedy="pip install matplotlib"
-        ) from error
-    # Drawn beside, then put in place whole.
-    with tempfile.TemporaryDirectory(prefix="hocket-") as folder:
-        drawn = Path(folder) / f"picture{Path(path).suffix.lower()}"
-        draw(plots, drawn)
-        write_atomically(path, [drawn.read_bytes()])

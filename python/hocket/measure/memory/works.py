@@ -1,0 +1,322 @@
+"""The works that ``hocket calibrate memory`` measures, each on the memory of a rank."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import math
+import mmap
+import time
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from hocket import _core
+from hocket.launch.runtime.library import load_sort_library
+from hocket.measure.memory.budget import repeats
+from hocket.measure.memory.sizes import Shape
+
+Bytes = npt.NDArray[np.uint8]
+Kernel = Callable[[int], list[float]]  # repetitions -> seconds of each
+
+_LEAST_SECONDS = 1e-13  # nothing is free
+_MOST_ELEMENTS = 1 << 20  # that random accesses are averaged over
+_STRIDE = 64  # elements
+_WAITS = {"meet": 0, "collective": 1, "message": 2}  # hocket_memory.h
+
+
+class Rank:
+    """The memory of a rank, and how each work is done on it."""
+
+    def __init__(self, comm: MPI.Intracomm, memory: int) -> None:
+        self.comm = comm
+        self.random = np.random.default_rng(comm.Get_rank())
+        words = memory // 8
+        self.source = self.random.integers(0, 2**64, words, dtype=np.uint64).view(np.uint8)
+        self.target = np.ones(8 * words, np.uint8)
+        self.whole, self.part = self._shared(memory)
+        self.library = load_sort_library(comm)
+
+    def _shared(self, size: int) -> tuple[Bytes, Bytes]:
+        """Memory that all ranks share: the whole, and this rank's part of it."""
+        self.window = MPI.Win.Allocate_shared(size, 1, comm=self.comm)
+        address = self.window.Shared_query(0)[0].address
+        whole = _bytes_of(MPI.memory.fromaddress(address, size * self.comm.Get_size()))
+        begin = size * self.comm.Get_rank()
+        part = whole[begin : begin + size]
+        part[:] = 1
+        return whole, part
+
+    def seconds(self, shape: Shape, share: float) -> float:
+        """Per element, byte or call, of the rank that takes longest, in ``share`` seconds if once does."""
+        kernel: Kernel
+        kernel, units = getattr(self, "_" + shape.work.replace("-", "_"))(shape)
+        self.comm.Barrier()
+        first = self.comm.allreduce(kernel(1)[0], MPI.MAX)
+        more = repeats(first, share)
+        times = [first]
+        while len(times) <= more:
+            self.comm.Barrier()
+            times += kernel(more)
+        typical = sorted(times)[len(times) // 4]  # what other programs take is not the machine's
+        slowest: float = self.comm.allreduce(typical, MPI.MAX)
+        return float(max(slowest / units, _LEAST_SECONDS))
+
+    def _copy(self, shape: Shape) -> tuple[Kernel, int]:
+        n = shape.bytes
+        return lambda r: _core.copy(self.source[:n], self.target[:n], r), n
+
+    def _strided_read(self, shape: Shape) -> tuple[Kernel, int]:
+        n = shape.bytes // (_STRIDE * shape.width)
+        return (
+            lambda r: _core.copy_strided(
+                shape.width, self.source[: shape.bytes], _STRIDE, self.target[: n * shape.width], 1, n, r
+            ),
+            n,
+        )
+
+    def _strided_write(self, shape: Shape) -> tuple[Kernel, int]:
+        n = shape.bytes // (_STRIDE * shape.width)
+        return (
+            lambda r: _core.copy_strided(
+                shape.width, self.source[: n * shape.width], 1, self.target[: shape.bytes], _STRIDE, n, r
+            ),
+            n,
+        )
+
+    def _index(self, shape: Shape) -> npt.NDArray[np.int64]:
+        places = shape.bytes // shape.width
+        return self.random.integers(0, places, min(places, _MOST_ELEMENTS, self.source.size // shape.width))
+
+    def _gather(self, shape: Shape) -> tuple[Kernel, int]:
+        index = self._index(shape)
+        source = self.source[: shape.bytes]
+        target = self.target[: index.size * shape.width]
+        return lambda r: _core.gather(shape.width, source, index, target, r), index.size
+
+    def _scatter(self, shape: Shape, target: Bytes | None = None) -> tuple[Kernel, int]:
+        index = self._index(shape)
+        target = (self.target if target is None else target)[: shape.bytes]
+        source = self.source[: index.size * shape.width]
+        return lambda r: _core.scatter(shape.width, source, index, target, r), index.size
+
+    def _shared_gather(self, shape: Shape) -> tuple[Kernel, int]:
+        positions = self._index(shape)
+        source, target = self.whole[: shape.bytes], self.target[: positions.size * shape.width]
+        parts = self.comm.Get_size()
+        return lambda r: _core.gather_parts(parts, shape.width, source, positions, target, r), positions.size
+
+    def _shared_scatter(self, shape: Shape) -> tuple[Kernel, int]:
+        return self._scatter(shape, self.whole)
+
+    def _scatter_once(self, shape: Shape) -> tuple[Kernel, int]:
+        places = shape.bytes // shape.width
+        offsets = self.random.permutation(places)[: min(places, _MOST_ELEMENTS)].astype(np.uint32)
+        source, target = self.source[: offsets.size * shape.width], self.target[: shape.bytes]
+        return lambda r: _core.scatter_once(shape.width, source, offsets, target, r), offsets.size
+
+    def _settle(self, shape: Shape) -> tuple[Kernel, int]:
+        """Settle elements from shared memory, as other ranks have left them there."""
+        region = shape.bytes // shape.width
+        regions = max(min(self.part.size // shape.bytes, 4 * _MOST_ELEMENTS // region), 1)
+        n = region * regions
+        offsets = np.concatenate([self.random.permutation(region).astype(np.uint32)] * regions)
+        source, target = self.part[: n * shape.width], self.target[: n * shape.width]
+        return lambda r: _core.settle(shape.width, source, offsets, region, target, r), n
+
+    def _positions(self, shape: Shape) -> npt.NDArray[np.int64]:
+        """Anywhere in an array of which every rank has as much as this one works on."""
+        n = shape.bytes // shape.width
+        return self.random.integers(0, n * self.comm.Get_size(), n)
+
+    def _route(self, shape: Shape) -> tuple[Kernel, int]:
+        positions = self._positions(shape)
+        total = positions.size * self.comm.Get_size()
+        return lambda r: _core.route(total, 1, *_regions(total, shape), positions, r), positions.size
+
+    def _split(self, shape: Shape) -> tuple[Kernel, int]:
+        positions, ranks = self._positions(shape), self.comm.Get_size()
+        n = positions.size
+        source, target = self.source[: n * shape.width], self.target[: n * shape.width]
+        offsets = np.zeros(n, np.uint32)
+        return (
+            lambda r: _core.split(n * ranks, ranks, shape.width, source, positions, target, offsets, r),
+            n,
+        )
+
+    def _regions(self, shape: Shape) -> tuple[Kernel, int]:
+        """Elements and offsets go to this rank's part of shared memory, which has to hold both."""
+        positions = self._positions(Shape(shape.work, 2 * shape.width, 1, shape.bytes))
+        total = positions.size * self.comm.Get_size()
+        source = self.source[: positions.size * shape.width]
+        return (
+            lambda r: _core.write_regions(
+                total, 1, *_regions(total, shape), shape.width, source, positions, self.part, r
+            ),
+            positions.size,
+        )
+
+    def _pull(self, shape: Shape) -> tuple[Kernel, int]:
+        """Copy as many runs from each rank's part, which it has just written past the caches, as a sort
+        does."""
+        run, ranks = shape.parts, self.comm.Get_size()
+        of_each = max(min(shape.bytes // run, _MOST_ELEMENTS // 4) // ranks, 1)
+        runs = np.arange(of_each, dtype=np.uint64) * np.uint64(run)
+        begins = np.concatenate([runs + np.uint64(part * self.part.size) for part in range(ranks)])
+        target = self.target[: begins.size * run]
+        write, _ = self._partition(Shape("partition", 8, 2, of_each * run))
+
+        def pull(_: int) -> list[float]:
+            write(1)
+            self.comm.Barrier()
+            taken: list[float] = _core.memory.copy_runs(self.whole, begins, run, target, 1)
+            return taken
+
+        return pull, begins.size * run
+
+    def _transpose(self, shape: Shape) -> tuple[Kernel, int]:
+        elements = shape.bytes // shape.width
+        rows = 1 << int(math.log2(elements)) // 2
+        columns = elements // rows
+        size = rows * columns * shape.width
+        return (
+            lambda r: _core.transpose(
+                shape.width, self.source[:size], columns, rows, columns, self.target[:size], rows, r
+            ),
+            rows * columns,
+        )
+
+    def _records(self, shape: Shape) -> tuple[_core.KeyType, Bytes, int]:
+        n = shape.bytes // shape.width
+        key = _core.KeyType.u32 if shape.width == 4 else _core.KeyType.u64
+        return key, self.source[: n * shape.width], n
+
+    def _count(self, shape: Shape) -> tuple[Kernel, int]:
+        key, records, n = self._records(shape)
+        digit = (0, shape.parts.bit_length() - 1)
+        counts = np.zeros(shape.parts, np.uint64)
+        return lambda r: _core.count_digits(key, shape.width, records, [digit], [counts], r), n
+
+    def _partition(self, shape: Shape) -> tuple[Kernel, int]:
+        key, records, n = self._records(shape)
+        digit = (0, shape.parts.bit_length() - 1)
+        counts = np.zeros(shape.parts, np.uint64)
+        _core.count_digits(key, shape.width, records, [digit], [counts])
+        begins = _begins(counts, shape.width)
+        target = self.part[: records.size]
+        return lambda r: _core.partition(key, shape.width, records, digit, target, begins, r), n
+
+    def _divide(self, shape: Shape) -> tuple[Kernel, int]:
+        _, records, n = self._records(shape)
+        parts = self.random.integers(0, shape.parts, n, dtype=np.uint16)
+        begins = _begins(np.bincount(parts, minlength=shape.parts).astype(np.uint64), shape.width)
+        target = self.part[: records.size]
+        return lambda r: _core.partition_parts(shape.width, records, parts, target, begins, r), n
+
+    def _classify(self, shape: Shape) -> tuple[Kernel, int]:
+        key, records, n = self._records(shape)
+        bits = 8 * _core.key_bytes(key)
+        splitters = [((i + 1) * 2**bits // (shape.parts + 1), 0, 0) for i in range(shape.parts)]
+        parts = np.zeros(n, np.uint16)
+        return lambda r: _core.classify(key, shape.width, records, 0, 0, splitters, parts, r), n
+
+    def _pack(self, shape: Shape) -> tuple[Kernel, int]:
+        key, n = shape.width // 2, shape.bytes // shape.width
+        keys, payload = self.source[: n * key], self.source[-n * (shape.width - key) :]
+        records = self.target[: n * shape.width]
+        return lambda r: _core.memory.pack(key, keys, shape.width - key, payload, records, r), n
+
+    def _scan(self, shape: Shape) -> tuple[Kernel, int]:
+        counts = np.ones(shape.bytes // shape.width, np.uint64)
+        return lambda r: _core.memory.scan(counts, r), counts.size
+
+    def _sort(self, shape: Shape) -> tuple[Kernel, int]:
+        """Sort in shared memory, as sample sort does."""
+        key, records, n = self._records(shape)
+        mask = np.frombuffer((2**shape.parts - 1).to_bytes(_core.key_bytes(key), "little"), np.uint8)
+        bits = (records.reshape(-1, mask.size) & mask).reshape(-1)
+        own, scratch = self.part[: bits.size], self.part[bits.size : 2 * bits.size]
+
+        def sort(_: int) -> list[float]:
+            own[:] = bits
+            self.comm.Barrier()
+            return [_core.sort_records(key, shape.width, own, scratch)]
+
+        return sort, n
+
+    def _library_sort(self, shape: Shape) -> tuple[Kernel, int]:
+        keys = self.source[: shape.bytes].view(f"u{shape.width}")
+        own = self.target[: shape.bytes].view(keys.dtype)
+
+        def sort(_: int) -> list[float]:
+            own[:] = keys
+            self.comm.Barrier()
+            start = time.perf_counter()
+            own.sort()
+            return [time.perf_counter() - start]
+
+        return sort, keys.size
+
+    def _touch(self, shape: Shape) -> tuple[Kernel, int]:
+        return lambda r: [_first_touch(_private(shape.bytes)) for _ in range(r)], shape.bytes
+
+    def _shared_touch(self, shape: Shape) -> tuple[Kernel, int]:
+        def touch(_: int) -> list[float]:
+            window = MPI.Win.Allocate_shared(shape.bytes, 1, comm=self.comm)
+            seconds = _first_touch(_bytes_of(window.tomemory()))
+            self.comm.Barrier()
+            window.Free()
+            return [seconds]
+
+        return touch, shape.bytes
+
+    def _wait(self, shape: Shape) -> tuple[Kernel, int]:
+        def wait(repeat: int) -> list[float]:
+            seconds = np.zeros(repeat)
+            code = self.library.call(
+                "hocket_measure",
+                self.library.handle(self.comm),
+                _WAITS[shape.work],
+                ctypes.c_int64(shape.bytes),
+                repeat,
+                ctypes.c_void_p(seconds.ctypes.data),
+            )
+            if code != 0:
+                raise RuntimeError(self.library.error_string(code))
+            return [float(value) for value in seconds]
+
+        return wait, shape.bytes * max(self.comm.Get_size() - 1, 1)
+
+    _meet = _collective = _message = _wait
+
+
+def _bytes_of(memory: MPI.memory) -> Bytes:
+    return np.asarray(memory, np.uint8)
+
+
+def _regions(total: int, shape: Shape) -> tuple[int, int]:
+    """The longest region, and how many there are at most, that make about ``shape.parts`` of them."""
+    return max(total // shape.parts, 1), shape.parts
+
+
+def _begins(counts: npt.NDArray[np.uint64], width: int) -> npt.NDArray[np.uint64]:
+    return np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.uint64) * np.uint64(width)
+
+
+def _private(size: int) -> Bytes:
+    """Fresh memory, as the runtime gets it (sort/mpi/place/private_memory.cpp)."""
+    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    with contextlib.suppress(OSError):  # a wish
+        memory.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(memory, np.uint8)
+
+
+def _first_touch(fresh: Bytes) -> float:
+    """Additional seconds of the first write to fresh memory."""
+    begin = time.perf_counter()
+    fresh.fill(1)
+    between = time.perf_counter()
+    fresh.fill(2)
+    return max(2 * between - begin - time.perf_counter(), 0.0)
