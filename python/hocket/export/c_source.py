@@ -108,7 +108,7 @@ def routine_source(planned: PlannedExchange, source: str, options: RoutineOption
     inserted: dict[str, str] = {}
     root: int | None = None
     if collective in (ALL_TO_ALL, GATHER, SCATTER):
-        if not planned.schedule.direct:
+        if collective == ALL_TO_ALL and not planned.schedule.direct:
             raise UsageError(
                 f"'{planned.algorithm}' has ranks pass on parts of messages, for which no routine is written",
                 remedy="choose another --algorithm",
