@@ -50,11 +50,11 @@ OwnLines own_lines(const std::string& table) {
       if (const auto address = Address::read(from)) own.routers.emplace_back(*address, node);
     } else if (Connection one; kind == "way" && words >> from >> to && is_own(from) &&
                                words >> one.probe.hops >> one.from >> one.to >> one.by) {
-      own.connections.emplace_back(from + " " + to, one);
+      own.connections.emplace_back(from.append(" ").append(to), one);
     } else if (std::uint16_t port = 0; Address::read(kind) && words >> to >> port) {
       own.hosts.insert(to);
       if (!is_own(kind)) continue;
-      auto& [to_port, ports] = own.ports[kind + " " + to];
+      auto& [to_port, ports] = own.ports[kind.append(" ").append(to)];
       to_port = port;
       while (words >> port) ports.push_back(port);
     }
