@@ -244,7 +244,8 @@ def test_the_report_tells_what_was_found_out(calls: Callable[..., Told], tmp_pat
     (choice,) = choices
     assert choice["collective"] == "all-to-all" and choice["candidate"] != "native"
     assert (choice["communicator"], choice["message"], choice["calls"]) == (4, 8192, 40)
-    assert choice["trials"] <= 4, "each other schedule once: all are as fast"
+    assert choice["trials"] <= 3, "each other schedule once: all are as fast"
+    assert told.scheduled >= choice["calls"] - 2, "the slow library serves two calls"
     assert choice["measured"] < 0.1 * choice["native"]
     assert choice["native"] == pytest.approx(0.6, rel=0.1)
 
