@@ -20,8 +20,9 @@ from random import Random
 from statistics import fmean
 from typing import Final
 
-from machines import SCHEMES, Machine, cm5, in_order, ipsc
 from nice_pictures import PICTURES, Curves, bytes_text, draw_curves
+
+from machines import SCHEMES, Machine, cm5, in_order, ipsc
 
 sys.path.extend(str(Path(__file__).parents[2] / folder) for folder in ("bench", "bench/irregular"))
 from meshes import VALUE_BYTES, airfoil, halo_matrix, partition

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from machines import Machine, cm5, ipsc
 from nice_pictures import PICTURES, draw_histograms
 from numpy.typing import NDArray
 
 from hocket import _core
+from machines import Machine, cm5, ipsc
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 from results_file import Row, begin, provenance, table

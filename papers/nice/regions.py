@@ -21,10 +21,10 @@ from statistics import fmean, median
 from typing import Final
 
 from curves import MACHINES, machine, numbers
-from machines import SCHEMES
 from nice_pictures import PICTURES, Map, bytes_text, draw_regions
 
 from hocket import _core
+from machines import SCHEMES
 
 sys.path.extend(str(Path(__file__).parents[2] / folder) for folder in ("bench", "bench/irregular"))
 from testsets import SIZES, demand, random_matrix

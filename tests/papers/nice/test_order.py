@@ -20,12 +20,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "papers" / "nice"))
 from curves import MACHINES, machine
-from machines import SCHEMES, Machine, cm5, in_order, ipsc, loosely_synchronous
 from permutations import costs, summary
 from regions import operations, route_length
 from testsets import demand, random_matrix
 
 from hocket import _core
+from machines import SCHEMES, Machine, cm5, in_order, ipsc, loosely_synchronous
 
 SEEDS = range(1, 6)
 
