@@ -104,15 +104,21 @@ def test_the_picture_shows_as_many_messages_as_its_text_says(page: str) -> None:
     assert match and most == [int(match[1]), 1]
 
 
-def test_gains_of_orders_are_those_of_the_results() -> None:
+@pytest.mark.parametrize(
+    ("result", "begin", "calls"),
+    [
+        ("order-lab", r"\*\*What it gains\.\*\*", ("allgather", "allreduce", "halo")),
+        ("order-lab-20mbit", "At 20 Mbit/s all-gathers", ("allgather",)),
+    ],
+)
+def test_gains_of_orders_are_those_of_the_results(result: str, begin: str, calls: tuple[str, ...]) -> None:
     rows = re.findall(
         r"^\| (\w+) \| 1 \| (\w+) \| \d+ \|[^|]*\|[^|]*\| ([\d.]+) \|",
-        (RESULTS / "order-lab.md").read_text(), re.MULTILINE,
+        (RESULTS / f"{result}.md").read_text(), re.MULTILINE,
     )  # fmt: skip
     measured = {(mpi, call): f"{float(gain):.1f}" for mpi, call, gain in rows}
-    told = re.search(r"\*\*What it gains\.\*\*.*?\n\n", (ROOT / "docs/running.md").read_text(), re.DOTALL)
+    told = re.search(rf"{begin}.*?\n\n", (ROOT / "docs/running.md").read_text(), re.DOTALL)
     assert told
-    calls = ("allgather", "allreduce", "halo")
     assert re.findall(r"\b\d\.\d\b", told[0]) == [
         measured[mpi, call] for call in calls for mpi in ("mpich", "openmpi")
     ]
