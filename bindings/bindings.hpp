@@ -12,6 +12,7 @@ void bind_network(nanobind::module_& m);
 void bind_families(nanobind::module_& m);
 void bind_switch_links(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);
+void bind_verify(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
 void bind_plan(nanobind::module_& m);
 void bind_planning(nanobind::module_& m);

@@ -51,6 +51,7 @@ NB_MODULE(_core, m) {
   bind_families(m);
   bind_switch_links(m);
   bind_schedule(m);
+  bind_verify(m);
   bind_model(m);
   bind_plan(m);
   bind_planning(m);

@@ -1,6 +1,6 @@
 #pragma once
 /// All-gather as streams: chunks that travel along fixed edges between ranks (rings, and rings within
-/// rings), and the list algorithm that gives every send its phase.
+/// rings).
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -61,6 +61,9 @@ void add_ring(Streams& streams, std::span<const Rank> order, std::span<const Pla
 /// (1 or more).
 [[nodiscard]] std::vector<Chunk> cut_contributions(const Demand& demand, std::uint32_t rails, double longest);
 
+/// Speed of a copy between ranks of one host, in host speeds.
+inline constexpr double memory_speed = 8;
+
 /// Cost of the streams if every rail carries its share of every contribution.
 struct StreamLoad {
   double seconds = 0;  ///< busy time of the busiest channel or (one-port) port
@@ -77,12 +80,5 @@ struct StreamLoad {
 
 /// The rails of the algorithm "rails", and their load.
 [[nodiscard]] Streams host_rails(const Network& network, const Demand& demand, StreamLoad& load);
-
-/// List scheduling in the order of time: a chunk goes over an edge when it has arrived and ports and
-/// channels have room, over the edge with the most loaded channel first. Its phase is the first one
-/// after all it follows. A send takes its per-message cost and its bytes on the slowest channel. Deterministic;
-/// near-linear in sends × route length. `seconds`: when the last send is over.
-[[nodiscard]] Schedule schedule_streams(const Network& network, const Demand& demand, const Streams& streams,
-                                        PortModel ports, const AlgorithmOptions& costs, double* seconds = nullptr);
 
 }  // namespace hocket::algorithms

@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/algorithms/all_gather/schedule_streams.hpp"
 #include "core/algorithms/all_gather/streams.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/serves.hpp"

@@ -9,6 +9,7 @@
  * Rank 0 prints "begin CELL", then "cell CELL CLASSES WRONG SCHEDULED": the classes of the error on each rank (0: the
  * library has taken the call; -: this rank makes none), elements that were wrong, and how many of the right calls
  * Hocket has scheduled on each rank. "stuck CELL" and "crashed CELL" end the program. */
+#include <execinfo.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdint.h>
@@ -262,6 +263,8 @@ static void on_alarm(int number) {
 }
 static void on_crash(int number) {
   (void)number;
+  void* frames[40];
+  backtrace_symbols_fd(frames, backtrace(frames, 40), 2);
   give_up("crashed");
 }
 
