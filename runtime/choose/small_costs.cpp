@@ -24,7 +24,8 @@ void step(MPI_Comm own, int to, int from) {
   for (MPI_Request* const one : {&token, &out, &answer}) wait_until_done(*one);
 }
 
-/// Seconds of a step, to partners a third of the ranks away. The first may open connections.
+/// Seconds of a step, to partners a third of the ranks away: the least of some, since where ranks outnumber cores one
+/// that waits for its turn takes many times as long. The first may open connections.
 double measure_step(MPI_Comm stepping) {
   int rank = 0, size = 0;
   check(PMPI_Comm_rank(stepping, &rank));
@@ -32,10 +33,14 @@ double measure_step(MPI_Comm stepping) {
   const int distance = std::max(size / 3, 1);
   const auto go = [&] { step(stepping, (rank + distance) % size, (rank + size - distance) % size); };
   go();
-  constexpr int steps = 2;
-  const double since = PMPI_Wtime();
-  for (int k = 0; k < steps; ++k) go();
-  return (PMPI_Wtime() - since) / steps;
+  double least = 0;
+  for (int k = 0; k < 4; ++k) {
+    const double since = PMPI_Wtime();
+    go();
+    const double seconds = PMPI_Wtime() - since;
+    least = k == 0 ? seconds : std::min(least, seconds);
+  }
+  return least;
 }
 
 }  // namespace
