@@ -33,7 +33,9 @@ def test_patterns_are_collectives_and_commands_follow_from_the_table() -> None:
     assert PATTERNS == {c.pattern for c in COLLECTIVES.values()} <= COLLECTIVES.keys()
     assert plan.commands.keys() == COLLECTIVES.keys()
     for collective in EQUAL:
-        assert (plan.commands[collective.name].help or "").startswith(collective.asks)
+        told = plan.commands[collective.name].help or ""
+        asks = f"{collective.asks[0].lower()}{collective.asks[1:]}"
+        assert told.startswith(f"Plan {collective.mpi_calls}: {asks}\n")
 
 
 def test_what_is_measured_has_a_name_and_a_call() -> None:

@@ -37,9 +37,9 @@ def _entry(group: str, name: str, summary: str) -> Entry:
 COMMANDS: Final[dict[str, Entry]] = {
     "run": _entry("Run", "run", "Run an MPI program with scheduled collectives."),
     "env": _entry("Run", "env", "Print the environment settings that enable Hocket under any launcher."),
-    "order": _entry("Run", "order", "Print a job's ranks in a better order for native calls."),
+    "order": _entry("Run", "order", "Print a better order of a job's ranks for native calls."),
     "bench": _entry("Run", "bench", "Measure native and scheduled collectives side by side."),
-    "tune": _entry("Run", "tune", "Show, forget or export what runs have learned."),
+    "tune": _entry("Run", "tune", "Show, forget or export the timings that runs have kept."),
     "doctor": _entry("Run", "doctor", "Check this installation and say how to fix it."),
     "network": _entry("Plan", "network", "Show, convert, discover or balance a network."),
     "plan": _entry("Plan", "plan", "Compute and verify the schedule of a collective."),

@@ -55,14 +55,14 @@ _options = options(
                  help="Message sizes: a list, or a range such as 8:1M (each twice the last) or 8:1M:4 (four times)."),
     click.option("-n", "ranks", type=Whole(min=1), help="Number of ranks to start."),
     click.option("--time", "seconds", type=Number(min=0, max=3600), default=1.0, show_default=True,
-                 metavar="SECONDS", help="Time limit for each size, native and scheduled together."),
+                 metavar="SECONDS", help="Time for each size, native and scheduled together."),
     json_option,
     click.option("--csv", "csv_file", metavar="FILE", help="Write the table as CSV, a line for each size."),
     plot_option({"times": "time by size, and the ratio of native to scheduled"}),
     mpi_option,
     hostfile_option,
     click.option("--network", "source", metavar="NETWORK",
-                 help="Network to schedule on. In a job: network whose bound is shown."),
+                 help="Network to schedule on. In a job it only gives the bound."),
     scheduling_options,
     click.option("-v", "--verbose", is_flag=True, help="Show the output of the ranks."),
 )  # fmt: skip
@@ -74,11 +74,11 @@ _candidates_option = click.option(
 
 
 def _command(name: str, call: str) -> click.Command:
-    asks = COLLECTIVES[name].asks.replace("SIZE", "each size")
+    asks = COLLECTIVES[name].asks
     return click.command(
         name,
         cls=Command,
-        help=f"Measure {call}: {asks[0].lower()}{asks[1:]}",
+        help=f"Measure {call}: {asks[0].lower()}{asks[1:]}\n\nSIZE takes each of --sizes.",
         examples=(
             f"hocket bench {name} -n 8 --network cluster.toml",
             f"srun hocket bench {name} --sizes 1K:1M --csv times.csv",

@@ -54,7 +54,7 @@ _ALLOWED: Final = (
 @click.option(
     "--paths",
     metavar="NETWORK",
-    help="Find which way each source port takes, as the program of a job with a rank on each host.",
+    help="Find the path of each source port. Start it as the program of a job with one rank on each host.",
 )
 @click.option("--infiniband", is_flag=True, help="Ask the InfiniBand subnet: ibnetdiscover and dump_fts.")
 @click.option("--slurm", is_flag=True, help="Ask Slurm's controller: scontrol show topology.")
@@ -99,11 +99,11 @@ def discover(
 ) -> None:
     """Ask the running system for its network and its routes, and write them as Hocket's TOML.
 
-    --infiniband needs infiniband-diags and a port that is up. It also tells rates and forwarding tables. --slurm needs
+    --infiniband needs infiniband-diags and a port that is up. It also gives rates and forwarding tables. --slurm needs
     scontrol and a controller that answers. --lldp needs a record of lldpd from each host and switch:
     (lldpcli -f json show chassis; lldpctl -f json) > NODE.json
 
-    --paths NETWORK is for the program of a job, a rank on each host: it finds which way each source port takes.
+    --paths NETWORK finds the path of each source port on Ethernet with many paths.
     """
     if paths is not None:
         if infiniband or slurm or lldp or files or keep or names or hosts or interface or without:

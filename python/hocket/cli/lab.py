@@ -67,10 +67,15 @@ _wire_options = options(
     ),
     uplink_options,
     click.option(
-        "--ecmp", is_flag=True, help="Switches are routers: a hash chooses among equally short ways."
+        "--ecmp",
+        is_flag=True,
+        help="Make switches routers, which choose among equally short paths by a hash.",
     ),
     click.option(
-        "--ecmp-seed", type=Whole(0, 2**20 - 1), metavar="N", help="Seed of the hash. [default: the kernel's]"
+        "--ecmp-seed",
+        type=Whole(0, 2**20 - 1),
+        metavar="N",
+        help="Seed of the hash.  [default: the kernel's]",
     ),
 )
 
@@ -147,7 +152,7 @@ def up(network: str, as_json: bool, **wires: Any) -> None:
     ),
 )
 @click.option("--network", metavar="NETWORK", help="Network to build for the run and to remove afterwards.")
-@click.option("--id", "lab_id", metavar="ID", help="Lab to use, which is up.")
+@click.option("--id", "lab_id", metavar="ID", help="Lab to use, which 'hocket lab up' has built.")
 @mpi_option
 @click.option("-n", "ranks", type=Whole(min=1), help="Number of ranks.  [default: all that the hosts hold]")
 @_wire_options
@@ -169,7 +174,7 @@ def up(network: str, as_json: bool, **wires: Any) -> None:
     type=click.Choice(["block", "cyclic"]),
     default="block",
     show_default=True,
-    help="How ranks are placed on hosts that hold several.",
+    help="Placement of ranks on hosts that hold several.",
 )
 @click.option(
     "--flow", default="token", show_default=True, help="Flow control: token, window:K, barrier or free."
@@ -185,7 +190,7 @@ def up(network: str, as_json: bool, **wires: Any) -> None:
     default=",".join(DEFAULT_CALLS),
     show_default=True,
     metavar="CALL[,CALL…]",
-    help="Calls that --order is for.",
+    help="Calls for which --order orders the ranks.",
 )
 @choose_option
 @click.option(

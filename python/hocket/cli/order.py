@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 @click.option(
     "--hosts", metavar="LIST", help="The job's hosts in their order: n[0-15],n20, @FILE or -.  [default: all]"
 )
-@click.option("--slurm", is_flag=True, help="The hosts of the Slurm job that this is called in.")
+@click.option("--slurm", is_flag=True, help="Take the hosts of the Slurm job in which the command runs.")
 @click.option("--for", "wanted", default=",".join(DEFAULT_CALLS), show_default=True, metavar="CALL[,CALL…]",
               help="What the order is for: collectives, one of their algorithms (all-reduce:ring), or messages of a "
               "file (halo:FILE, trace:FILE, matrix:FILE).")  # fmt: skip
 @bytes_option
 @click.option("--format", "form", type=click.Choice(list(FORMATS)), default="plain", show_default=True,
-              help="Who reads it.")  # fmt: skip
+              help="Program that will read the order.")  # fmt: skip
 @click.option("--explain", is_flag=True, help="Say on standard error what each call gains, and why.")
 @calibration_option
 @defaults_options
@@ -67,10 +67,9 @@ def order(
     defaults: Defaults,
     as_json: bool,
 ) -> None:
-    """Print the ranks of a job in the order in which its calls load the wires of NETWORK least.
+    """Print an order of a job's ranks that loads the links of NETWORK less in the MPI library's own calls.
 
-    The order serves the MPI library's own calls, and NCCL's rings: nothing of Hocket has to be loaded. The given
-    order is kept where none is better.
+    NCCL's rings gain as well. Nothing of Hocket has to be loaded. The given order stays if none is better.
     """
     if hosts is not None and slurm:
         raise UsageError("--hosts and --slurm both say what hosts the job has", remedy="give one of them")

@@ -163,7 +163,8 @@ def _command(collective: _core.Collective) -> click.Command:
     return click.command(
         name,
         cls=Command,
-        help=f"{collective.asks}\n\nPlans and verifies a schedule and predicts its time. {note}",
+        help=f"Plan {collective.mpi_calls}: {collective.asks[0].lower()}{collective.asks[1:]}\n\n"
+        f"The schedule is verified, and its time is predicted. {note}",
         examples=(
             f"hocket plan {name} --network cluster.toml --bytes 64KiB -o plan.hkt",
             f"hocket plan {name} --network tree:4x8 --compare",
@@ -210,9 +211,9 @@ def irregular(
     defaults: Defaults,
     as_json: bool,
 ) -> None:
-    """Every rank sends to some others what FILE says.
+    """Plan MPI_Alltoallv and its relatives: every rank sends to others as the traffic matrix FILE says.
 
-    Plans and verifies a schedule and predicts its time. Messages may be split over several phases.
+    The schedule is verified, and its time is predicted. Messages may be split over several phases.
     """
     check_outputs(output, dump, rank)
     if compare:

@@ -24,7 +24,7 @@ place_option = click.option(
 
 @click.group(cls=Group, examples=("hocket tune show", "hocket tune export --to openmpi -o rules"))
 def tune() -> None:
-    """Show, forget or export what runs have learned about their calls.
+    """Show, forget or export the timings that runs have kept.
 
     A run measures which way of serving a call is the fastest. It keeps the timings for later runs at the same place:
     the same network, hosts, ranks and MPI library.
@@ -100,7 +100,7 @@ def clear(place: str | None, every: bool) -> None:
 )
 @click.option("-o", "--output", metavar="FILE", help="File for the rules.  [default: standard output]")
 def export(form: str, place: str | None, library: str | None, output: str | None) -> None:
-    """Write what was learned as tuning rules of the MPI library, for sites that may not load Hocket.
+    """Write kept timings as tuning rules of the MPI library, for sites that may not load Hocket.
 
     Rules choose between the library's own algorithms. They cannot express Hocket's schedules. The command says how many
     choices it left out.

@@ -45,12 +45,12 @@ if TYPE_CHECKING:
 @click.option(
     "--two-level",
     is_flag=True,
-    help="PLAN has one rank a host: check both levels of what aggregates of NETWORK's ranks make of it.",
+    help="PLAN has one rank a host. Check both levels of the exchange that NETWORK's ranks carry out by it.",
 )
 @click.option(
     "--prices",
     metavar="FILE.json",
-    help="Check the bound of any routes by the prices of channels that 'hocket plan all-to-all --json' has printed.",
+    help="Check the bound of any routes by the prices in the output of 'hocket plan all-to-all --json'.",
 )
 @defaults_options
 @json_option

@@ -71,9 +71,19 @@ class Command(_WithExamples):
 
 
 class Group(_WithExamples, click.Group):
-    """Commands under one name."""
+    """Commands under one name, listed with the whole first sentence of each."""
 
     command_class = Command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [
+            (name, command.get_short_help_str(limit=1000))
+            for name, command in commands
+            if command is not None
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 class Collectives(Group):

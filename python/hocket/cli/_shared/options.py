@@ -130,7 +130,7 @@ _defaults_options = options(
     ),
     click.option(
         "--lids", type=click.Choice(["base", "chosen"]), default="base", show_default=True,
-        help="Where ports have several lids (lmc): those that messages go to.",
+        help="Lid of a destination with several (lmc): its base lid, or one chosen for each pair of hosts.",
     ),
 )  # fmt: skip
 
@@ -179,7 +179,7 @@ def alpha_option(*collectives: _core.Collective) -> Decorator:
     shown = " or ".join(format_time(each) for each in usual)
     return click.option(
         "--alpha", metavar="TIME",
-        help="Per-message cost at the sender. Algorithms trade messages for bytes by it."
+        help="Per-message cost at the sender. With a higher one algorithms send fewer messages and more bytes."
         f"  [default: {shown}{' with a root' if len(usual) > 1 else ''}]",
     )  # fmt: skip
 
@@ -213,7 +213,7 @@ algorithm_option = click.option(
 def window_option(default: int) -> Decorator:
     return click.option(
         "--window", type=Whole(1, 1024), metavar="K",
-        help=f"Messages in flight per channel that the waits allow.  [default: {default}]",
+        help=f"Messages in flight on a channel.  [default: {default}]",
     )  # fmt: skip
 
 
