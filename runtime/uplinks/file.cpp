@@ -121,6 +121,7 @@ std::string kept(const Network& network, const SwitchLinkMeasurement& found) {
   const std::string& path = settings().switch_links;
   SwitchLinks all = own;
   all.merge(kept_before(network, path));  // adds links that this job has not measured
+  make_folders(std::filesystem::path(path).parent_path());
   errno = 0;
   if (replace_file(path, text_of(network, found.host_rate, all))) return "; kept in " + shown(path);
   return "; not kept: cannot write " + shown(path) + " (HOCKET_SWITCH_LINKS): " + std::strerror(errno);

@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -122,8 +122,18 @@ def _taking_back() -> list[str]:
     return [restored, *(f"unset {name}" for name in scheduled_variables() if name not in _OF_OTHERS)]
 
 
+# The cache of the user who loads a module, who is mostly not the one who has made it.
+_USERS_CACHE: Final = """\
+if {[info exists ::env(XDG_CACHE_HOME)] && $::env(XDG_CACHE_HOME) ne ""} {
+  set cache $::env(XDG_CACHE_HOME)
+} else {
+  set cache $::env(HOME)/.cache
+}"""
+_WRITTEN_BY_RANKS: Final = ("HOCKET_CHOICES", "HOCKET_SWITCH_LINKS")
+
+
 def _modulefile(variables: dict[str, str], network: str) -> str:
-    """Unloading it takes back what loading it has set."""
+    """Unloading it takes back what loading it has set. Ranks keep what they find out in their user's cache."""
     from hocket.launch.runtime import preload
 
     shim = variables[preload.VARIABLE].rpartition(":")[2]
@@ -134,13 +144,23 @@ def _modulefile(variables: dict[str, str], network: str) -> str:
             f"proc ModulesHelp {{ }} {{ puts stderr {_tcl(what)} }}",
             f"module-whatis {_tcl(what)}",
             f"append-path {preload.VARIABLE} {_tcl(shim)}",
+            _USERS_CACHE,
             *(
-                f"setenv {name} {_tcl(value)}"
+                f"setenv {name} {_in_users_cache(value) if name in _WRITTEN_BY_RANKS else _tcl(value)}"
                 for name, value in variables.items()
                 if name != preload.VARIABLE
             ),
         ]
     )
+
+
+def _in_users_cache(value: str) -> str:
+    """One word of Tcl: a path in this cache is the same path in the user's; any other stays."""
+    from hocket.system.cache import cache_dir
+
+    here = cache_dir()
+    path = Path(value)
+    return f"$cache/hocket/{path.relative_to(here)}" if path.is_relative_to(here) else _tcl(value)
 
 
 def _tcl(text: str) -> str:
@@ -151,9 +171,10 @@ def _tcl(text: str) -> str:
 def _prepared(variables: dict[str, str], network: Network, source: str) -> str:
     plans = len(variables["HOCKET_PLAN"].split(":"))
     hosts = sum(ranks > 0 for ranks in network.ranks_per_node)
+    mpi = re.sub(r" (Version: |v)(?=\d)", " ", variables["HOCKET_RUNTIME_MPI"]).rstrip(".")
     return (
         f"prepared {plans} plan{'s' if plans > 1 else ''} for {network.ranks} ranks on {hosts} hosts of "
-        f"{source}, and the runtime for {variables['HOCKET_RUNTIME_MPI'].rstrip('.')}"
+        f"{source}, and the runtime for {mpi}"
     )
 
 

@@ -212,6 +212,30 @@ def test_the_documented_module(shell: Shell, tmp_path: Path) -> None:
         assert names | {"LD_PRELOAD"} == set(exported)
 
 
+def test_users_of_a_module_keep_what_they_learn(
+    hocket: Hocket, mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In their own caches: that of root, who has made the module, is not theirs to write."""
+    tcl = shutil.which("tclsh")
+    if tcl is None:
+        pytest.skip("no tclsh")
+    monkeypatch.setenv("HOCKET_CHOOSE", "learn")
+    network = tmp_path / "topology.conf"
+    network.write_text(TOPOLOGY.replace("LinkSpeed=1000", "").replace("LinkSpeed=2000", ""))
+    options = ("--mpi", mpi.mpiexec, "--network", network, "--module")
+    modulefile = hocket(*options).stdout
+    monkeypatch.setenv("HOCKET_CHOICES", "/elsewhere")
+    named = hocket(*options).stdout
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", "/home/ada")
+    assert ["setenv", "HOCKET_CHOICES", "/home/ada/.cache/hocket/choices"] in loaded(tcl, modulefile)
+    assert ["setenv", "HOCKET_CHOICES", "/elsewhere"] in loaded(tcl, named)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/scratch/ada")
+    own = {words[1]: words[2] for words in loaded(tcl, modulefile) if words[0] == "setenv"}
+    assert own["HOCKET_CHOICES"] == "/scratch/ada/hocket/choices"
+    assert own["HOCKET_SWITCH_LINKS"].startswith("/scratch/ada/hocket/")
+
+
 @pytest.mark.parametrize("launcher", ["srun", "/usr/bin/flux", "aprun", "jsrun"])
 def test_launchers_of_batch_systems_lead_here(launcher: str) -> None:
     command = ["run", "--mpi", launcher, "--network", "star:4", "-n", "4", "true"]
