@@ -77,6 +77,12 @@ def test_the_options_of_a_command(hocket) -> None:
     assert answer.out == hocket("verify", "--help").out
 
 
+@pytest.mark.parametrize("group", ["bench", "calibrate", "lab", "network", "plan", "tune"])
+def test_lists_of_commands_have_whole_sentences(hocket, group: str) -> None:
+    listed = hocket(group, "--help").out.partition("\nCommands:\n")[2]
+    assert listed and "..." not in listed
+
+
 @pytest.mark.parametrize(
     ("topic", "says"),
     [

@@ -45,6 +45,8 @@ class _WithExamples(click.Command):
     def __init__(self, *given: Any, examples: tuple[str, ...] = (), **more: Any) -> None:
         super().__init__(*given, **more)
         self.examples = examples
+        # Lists of commands and man pages have the whole first sentence; click would cut it after 45 characters.
+        self.short_help = self.short_help or self.get_short_help_str(limit=1000)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Examples"):
@@ -71,19 +73,9 @@ class Command(_WithExamples):
 
 
 class Group(_WithExamples, click.Group):
-    """Commands under one name, listed with the whole first sentence of each."""
+    """Commands under one name."""
 
     command_class = Command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        rows = [
-            (name, command.get_short_help_str(limit=1000))
-            for name, command in commands
-            if command is not None
-        ]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
 
 
 class Collectives(Group):
