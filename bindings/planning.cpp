@@ -53,12 +53,12 @@ void bind_planning(nb::module_& m) {
   m.def(
       "plan_exchange",
       [](const Network& network, const Demand& demand, std::optional<std::uint32_t> window,
-         const std::string& algorithm, double alpha,
-         std::uint64_t seed) { return plan_exchange(network, demand, {algorithm, {alpha, seed}, window}); },
+         const std::string& algorithm, double alpha, std::uint64_t seed,
+         bool whole) { return plan_exchange(network, demand, {algorithm, {alpha, seed}, window, whole}); },
       "network"_a, "demand"_a, "window"_a = nb::none(), "algorithm"_a = "", "alpha"_a = 0.0, "seed"_a = 1,
-      nb::call_guard<nb::gil_scoped_release>(),
+      "whole"_a = false, nb::call_guard<nb::gil_scoped_release>(),
       "The schedule that serves the demand best, or that of the named algorithm; without a window its waits are "
-      "those of a run. Raises InputError.");
+      "those of a run. Whole: ranks pass on no parts of an all-to-all's messages. Raises InputError.");
   m.def(
       "least_of",
       [](const Algorithm& algorithm, const Network& network, const Demand& demand, const Bounds& bounds, double alpha) {

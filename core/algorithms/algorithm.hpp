@@ -52,7 +52,7 @@ struct Algorithm {
   /// channel, which a second one would slow down, or as many as of others, whichever is predicted to be faster.
   bool even_phases = false;
   /// True if ranks pass on parts of an all-to-all's messages: these take other ways than the network's routes, and only
-  /// the bound of any routes holds. Only by name: runs do not carry them.
+  /// the bound of any routes holds.
   bool own_ways = false;
   /// Its schedule in closed form, where it has one. `near`: where that comes near the bound, too.
   FoundForm (*form)(const Network&, const Demand&, bool near) = nullptr;

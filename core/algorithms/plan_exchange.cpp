@@ -1,6 +1,7 @@
 #include "core/algorithms/plan_exchange.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,15 +47,17 @@ bool predictions_are_compared(const Network& network, const Demand& demand) {
 /// The first choice, and what it is compared with. Where links differ, the list, which is the best in three cases of
 /// four, comes before it. What is made for one contribution is near the bound; to simulate its
 /// many pieces would take minutes. Where messages have a per-message cost there are few, and other ways may need fewer.
+/// What takes its own ways may beat any schedule that keeps to the routes.
 std::vector<const Algorithm*> candidates(const Network& network, const Demand& demand, const Bounds& bounds,
-                                         double alpha) {
+                                         const ScheduleOptions& options) {
   const Algorithm& first = first_choice(network, demand, bounds);
   std::vector<const Algorithm*> found{&first};
-  if (!predictions_are_compared(network, demand)) return found;
-  if (first.one_contribution && (alpha == 0 || network.tree() != nullptr)) return found;
+  const bool is_enough = first.one_contribution && (options.for_algorithm.alpha == 0 || network.tree() != nullptr);
+  const bool compares = predictions_are_compared(network, demand) && !is_enough;
   for (const Algorithm* const other : all_algorithms()) {
     if (other->name == "list" && demand.messages() > limits::most_messages_listed) continue;
-    if (other->pattern == demand.pattern && other->contention_free && !other->own_ways && other != &first &&
+    if (other->own_ways ? options.whole : !compares) continue;
+    if (other->pattern == demand.pattern && other->contention_free && other != &first &&
         other->why_not(network, demand).empty())
       found.push_back(other);
   }
@@ -63,10 +66,12 @@ std::vector<const Algorithm*> candidates(const Network& network, const Demand& d
   return found;
 }
 
-const Algorithm& named(const std::string& name, const Network& network, const Demand& demand) {
-  const Algorithm& found = find_algorithm(name, demand.pattern);
-  if (const std::string_view reason = found.why_not(network, demand); !reason.empty())
-    throw InputError("algorithm '" + name + "' cannot serve this: " + std::string(reason));
+const Algorithm& named(const ScheduleOptions& options, const Network& network, const Demand& demand) {
+  const Algorithm& found = find_algorithm(options.algorithm, demand.pattern);
+  std::string_view reason = found.why_not(network, demand);
+  if (reason.empty() && found.own_ways && options.whole) reason = "it cuts messages, which here go whole";
+  if (!reason.empty())
+    throw InputError("algorithm '" + options.algorithm + "' cannot serve this: " + std::string(reason));
   return found;
 }
 
@@ -86,10 +91,11 @@ ChosenSchedule fastest(const Network& network, const Demand& demand, const std::
     return !window && algorithm.even_phases && usual > 1 ? std::vector{1U, usual} : std::vector{usual};
   };
   if (tried.size() == 1 && windows(*best.algorithm).size() == 1) return best;
+  const auto sharing_of = [&](const Algorithm& algorithm) { return algorithm.own_ways ? nullptr : costs.sharing; };
   const auto predict_by_waits = [&](ChosenSchedule& of) {
     for (const std::uint32_t each : windows(*of.algorithm)) {
       if (of.prediction && of.prediction->seconds <= enough) return;
-      Waits waits = derive_waits(network, of.schedule, each, costs.sharing);
+      Waits waits = derive_waits(network, of.schedule, each, sharing_of(*of.algorithm));
       const Prediction prediction =
           predict(network, demand, of.schedule, waits, of.algorithm->contention_free, costs.alpha, std::nullopt);
       if (of.prediction && prediction.seconds >= of.prediction->seconds) continue;
@@ -101,8 +107,9 @@ ChosenSchedule fastest(const Network& network, const Demand& demand, const std::
   for (std::size_t i = 1; i < tried.size() && best.prediction->seconds > enough; ++i) {
     ChosenSchedule other = make(*tried[i]);
     // A clock without latencies and per-message costs tells at once what gains nothing; the waits take much longer.
-    if (costs.sharing != nullptr &&
-        token_seconds(network, other.schedule, *costs.sharing) >= limits::worth_waits * best.prediction->seconds)
+    if (const ChannelSharing* const sharing = sharing_of(*other.algorithm);
+        sharing != nullptr &&
+        token_seconds(network, other.schedule, *sharing) >= limits::worth_waits * best.prediction->seconds)
       continue;
     predict_by_waits(other);
     if (better(other, best)) best = std::move(other);
@@ -159,19 +166,26 @@ ChosenSchedule choose_schedule(const Network& network, const Demand& demand, con
   const Network& made_for = ways_back ? *ways_back : network;
   const Bounds bounds = lower_bounds(network, demand), of_forward = reduces ? lower_bounds(made_for, forward) : bounds;
   AlgorithmOptions costs = options.for_algorithm;
-  const std::vector<const Algorithm*> tried =
-      options.algorithm.empty() ? candidates(made_for, forward, of_forward, costs.alpha)
-                                : std::vector<const Algorithm*>{&named(options.algorithm, made_for, forward)};
-  std::optional<ChannelSharing> sharing;  // all-to-alls: shared by all schedules, which have the same messages
-  if (tried.size() > 1 && demand.pattern == Pattern::all_to_all)
+  const std::vector<const Algorithm*> tried = options.algorithm.empty()
+                                                  ? candidates(made_for, forward, of_forward, options)
+                                                  : std::vector<const Algorithm*>{&named(options, made_for, forward)};
+  std::optional<ChannelSharing> sharing;  // all-to-alls: shared by all schedules that have the same messages
+  if (tried.size() > 1 && demand.pattern == Pattern::all_to_all && !network.equal_rates())
     costs.sharing = &sharing.emplace(network, each_pair(network, demand.bytes));
-  const double bound = least_seconds(network, demand, bounds, costs.alpha);
+  std::optional<Least> of_any_routes;  // takes long
+  const auto least = [&](const Algorithm& algorithm) {
+    if (!algorithm.own_ways) return least_of(algorithm, network, demand, bounds, costs.alpha);
+    if (!of_any_routes) of_any_routes = least_of(algorithm, network, demand, bounds, costs.alpha);
+    return *of_any_routes;
+  };
+  double bound = std::numeric_limits<double>::infinity();
+  for (const Algorithm* const one : tried) bound = std::min(bound, least(*one).seconds);
   AllReduces all_reduces(network, demand, bounds, options);
   const auto make = [&](const Algorithm& algorithm) {
     Schedule schedule = algorithm.make(made_for, forward, costs);
     if (reduces) schedule = both ? all_reduces.of(algorithm, schedule) : turned(network, demand.pattern, schedule);
-    const Least least = least_of(algorithm, network, demand, bounds, costs.alpha);
-    return ChosenSchedule{&algorithm, std::move(schedule), bounds, least.phases, least.seconds};
+    const auto [phases, seconds] = least(algorithm);
+    return ChosenSchedule{&algorithm, std::move(schedule), bounds, phases, seconds};
   };
   const double enough = limits::near_enough * std::max(bound, both ? 2 * of_forward.seconds : 0);
   return fastest(network, demand, tried, costs, options.window, enough, make);

@@ -17,6 +17,7 @@ struct ScheduleOptions {
   AlgorithmOptions for_algorithm = {};
   /// Messages in flight that its waits will allow on a channel; none: run_window(), or fewer (Algorithm::even_phases).
   std::optional<std::uint32_t> window = {};
+  bool whole = false;  ///< messages of an all-to-all go whole and straight: no Algorithm::own_ways
 };
 
 struct ChosenSchedule {
@@ -47,7 +48,7 @@ struct Least {
 ///
 /// - All-to-all: the tree schedule where it meets the bound, else the first other contention-free one of the registry.
 ///   Where links differ in rate, fewest phases need not be fastest: the least predicted time, of the list and of those
-///   that an estimate (token_seconds()) finds faster than the list.
+///   that an estimate (token_seconds()) finds faster than the list. So where hosts forward, whose ranks may pass on.
 /// - All-gather to which one rank contributes: disjoint-trees or group-chain, where near the bound.
 /// - All-gather: the first one of switch-ring (trees), gossip (grids, where it comes near the bound), rails and
 ///   spreading, whichever is faster phase by phase; then the least predicted time.

@@ -1,5 +1,9 @@
 #include "runtime/buffers/traffic.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "core/schedule/turned.hpp"
@@ -45,6 +49,55 @@ Traffic all_to_all_traffic(const RankProgram& program, Span send, Span receive) 
     traffic.receives.end_message();
   }
   traffic.may_be_short = true;
+  return traffic;
+}
+
+Traffic relayed_traffic(const Planned& planned, Rank rank, Span send, Span receive, std::vector<std::byte>& relayed) {
+  const auto place = [&](std::uint64_t offset, std::size_t length) {
+    return scaled(offset, length, planned.demand.bytes);
+  };
+  struct Passing {
+    std::uint64_t end;
+    std::size_t at;  ///< in `relayed`
+  };
+  std::map<std::tuple<Rank, Rank, std::uint64_t>, Passing> passing;  // pieces by origin, target, offset
+  std::size_t kept = 0;
+  for (const auto& op : planned.program.receives)
+    for (const Piece& piece : op.pieces) {
+      if (piece.target == rank) continue;
+      const std::uint64_t end = piece.offset + piece.length;
+      passing.emplace(std::tuple(piece.origin, piece.target, piece.offset), Passing{end, kept});
+      kept += place(end, send.length) - place(piece.offset, send.length);
+    }
+  relayed.resize(kept);
+  Traffic traffic;
+  const auto add_passing = [&](Messages& messages, const Piece& piece) {
+    auto found = std::prev(passing.upper_bound({piece.origin, piece.target, piece.offset}));
+    for (std::uint64_t done = piece.offset; done < piece.offset + piece.length; ++found) {
+      const std::uint64_t first = std::get<2>(found->first);
+      const std::uint64_t end = std::min(found->second.end, piece.offset + piece.length);
+      messages.add(relayed.data() + found->second.at + place(done, send.length) - place(first, send.length),
+                   place(end, send.length) - place(done, send.length));
+      done = end;
+    }
+  };
+  const auto add = [&](Messages& messages, const LeanVector<Piece>& pieces) {
+    for (const Piece& piece : pieces) {
+      const bool own = piece.origin == rank;
+      if (!own && piece.target != rank) {
+        add_passing(messages, piece);
+        continue;
+      }
+      const Span block = own ? Span{send.at + piece.target * send.length, send.length}
+                             : Span{receive.at + piece.origin * receive.length, receive.length};
+      const std::size_t begin = place(piece.offset, block.length);
+      messages.add(block.at + begin, place(piece.offset + piece.length, block.length) - begin);
+    }
+    messages.end_message();
+  };
+  for (const auto& op : planned.program.sends) add(traffic.sends, op.pieces);
+  for (const auto& op : planned.program.receives) add(traffic.receives, op.pieces);
+  hold(traffic.held.emplace(), {send.at, send.length * planned.demand.ranks});
   return traffic;
 }
 

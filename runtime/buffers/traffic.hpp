@@ -47,6 +47,11 @@ struct Traffic {
 /// the first block of their side.
 [[nodiscard]] Traffic all_to_all_traffic(const RankProgram& program, Span send, Span receive);
 
+/// Like all_to_all_traffic() where ranks pass on parts of messages. `relayed`: set to as many bytes as pass through
+/// this rank, and must outlive the traffic.
+[[nodiscard]] Traffic relayed_traffic(const Planned& planned, Rank rank, Span send, Span receive,
+                                      std::vector<std::byte>& relayed);
+
 /// The contribution of rank i lies, or is to lie, in blocks[i]; that of `rank` is there. All ranks
 /// must give the same lengths.
 [[nodiscard]] Traffic all_gather_traffic(const Planned& planned, const std::vector<Span>& blocks, std::size_t rank);

@@ -49,7 +49,9 @@ Traffic AllToAll::pack() {
   const std::byte* const own_from = from + own * sent_;
   if (own_to != own_from) std::memcpy(own_to, own_from, std::min(sent_, received_));
   if (sent_ > received_) own_differs(sent_, received_);
-  return all_to_all_traffic(planned().program, {from, sent_}, {receive_->data(), received_});
+  const Span sends{from, sent_}, receives{receive_->data(), received_};
+  if (!planned().relays()) return all_to_all_traffic(planned().program, sends, receives);
+  return relayed_traffic(planned(), static_cast<Rank>(rank_), sends, receives, relayed_);
 }
 
 }  // namespace hocket::runtime

@@ -75,7 +75,8 @@ class AllToAll : public ScheduledOperation {
   int size_ = 0, rank_ = 0;
   std::size_t received_, sent_;  ///< bytes of a message
   std::optional<SendBlocks> send_;
-  std::vector<std::byte> copy_;  ///< MPI_IN_PLACE: what is sent
+  std::vector<std::byte> copy_;     ///< MPI_IN_PLACE: what is sent
+  std::vector<std::byte> relayed_;  ///< what this rank passes on
   std::optional<ReceiveBlocks> receive_;
 };
 

@@ -70,7 +70,7 @@ void Nonblocking::prepare(Team& team, MPI_Comm comm, CallKind kind) {
   setup = {State::refused, FallbackReason::no_plan};
   const Exchange* const exchange = team.exchange(comm, kind);
   if (exchange == nullptr) return;
-  if (kind.collective->forwards() && !all_may_forward(comm)) {
+  if (exchange->planned().forwards() && !all_may_forward(comm)) {
     setup.why = FallbackReason::forwards;
     return;
   }

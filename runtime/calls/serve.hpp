@@ -258,7 +258,7 @@ int persistent(LibraryCall name, const Call& call, MPI_Request* request, Native 
     complete_pending_setups(call.comm);
     Team* const team = Team::of_any(call.comm);
     auto [exchange, why] = untimed(team, call, Form::lasting);
-    if (exchange != nullptr && call.kind().collective->forwards() && !all_may_forward(call.comm)) {
+    if (exchange != nullptr && exchange->planned().forwards() && !all_may_forward(call.comm)) {
       exchange = nullptr;
       why = FallbackReason::forwards;
     }

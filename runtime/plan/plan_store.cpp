@@ -116,7 +116,7 @@ const PlanStore::Stored* PlanStore::stored_for(CallKind kind) const {
 }
 
 Planned PlanStore::program(CallKind kind, std::span<const std::uint32_t> ranks_per_node, Rank rank,
-                           std::uint32_t wanted_window, const Network* measured) const {
+                           std::uint32_t wanted_window, const Network* measured, bool whole) const {
   const Stored* const stored = stored_for(kind);
   const bool planned_for =
       measured == nullptr && stored != nullptr && std::ranges::equal(ranks_per_node, network_->spec().ranks);
@@ -135,17 +135,17 @@ Planned PlanStore::program(CallKind kind, std::span<const std::uint32_t> ranks_p
       planned.figures.predicted = lockstep_seconds(*network_, schedule);
       planned.whole = kept_whole(*network_, std::move(schedule), rank);
     }
-  } else {
-    planned =
-        make(kind, (measured != nullptr ? *measured : *network_).restricted_to(ranks_per_node), rank, wanted_window);
   }
+  if (!planned_for || (whole && planned.relays()))
+    planned = make(kind, (measured != nullptr ? *measured : *network_).restricted_to(ranks_per_node), rank,
+                   wanted_window, whole);
   check_program(planned, rank);
   return planned;
 }
 
 /// Plans only this rank's program if there are many ranks and the schedule has a closed form; the result equals that of
 /// the whole schedule.
-Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint32_t window) const {
+Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint32_t window, bool whole) const {
   const Demand demand = kind.collective->demand(part.ranks(), kind.bytes, kind.root);
   if (window == 0) window = this->window(demand);
   const auto by_program = [&](RankProgram row, std::uint64_t phases, std::string_view algorithm) {
@@ -168,6 +168,7 @@ Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint
   ScheduleOptions options;
   options.for_algorithm.alpha = kind.collective->usual_alpha();
   options.window = window;
+  options.whole = whole;
   auto [chosen, waits] = plan_exchange(part, demand, options);
   Planned planned{rank_program(chosen.schedule, waits, rank), demand, chosen.schedule.phases(), waits.window,
                   std::string(chosen.algorithm->name)};

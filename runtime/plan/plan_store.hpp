@@ -33,9 +33,10 @@ class PlanStore {
   /// The rank program of a network rank: from a plan file for this kind of call and exactly these ranks if there is
   /// one, else planned here for messages of CallKind::bytes. The root of `kind` is a network rank, too. `window`:
   /// messages of a rank that may be unacknowledged; 0: as many as the file has, or window(). `measured`: plan for this
-  /// network instead, whose links have other rates. Throws InputError.
+  /// network instead, whose links have other rates. `whole`: ScheduleOptions::whole, where it is planned here. Throws
+  /// InputError.
   [[nodiscard]] Planned program(CallKind kind, std::span<const std::uint32_t> ranks_per_node, Rank rank,
-                                std::uint32_t window = 0, const Network* measured = nullptr) const;
+                                std::uint32_t window = 0, const Network* measured = nullptr, bool whole = false) const;
 
   /// Messages of a rank that may be unacknowledged: what somebody has chosen for a plan file of this pattern, else the
   /// usual. Irregular exchanges take what was chosen for the all-to-all; reductions, unless for them, for the
@@ -51,7 +52,7 @@ class PlanStore {
   void read_file(const std::string& path);
   /// The plan file for such calls of all ranks; null if there is none.
   [[nodiscard]] const Stored* stored_for(CallKind kind) const;
-  [[nodiscard]] Planned make(CallKind kind, const Network& part, Rank rank, std::uint32_t window) const;
+  [[nodiscard]] Planned make(CallKind kind, const Network& part, Rank rank, std::uint32_t window, bool whole) const;
 
   std::vector<Stored> stored_;  ///< one of a pattern; of irregular ones, of a demand
   std::unique_ptr<Network> network_;

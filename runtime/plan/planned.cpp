@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -12,11 +13,50 @@
 namespace hocket::runtime {
 namespace {
 
+/// Ranges of bytes by origin and target of their message.
+using HeldMessages = std::map<std::pair<Rank, Rank>, Ranges>;
+
+/// An all-to-all whose messages are cut and passed on. What arrives in one phase may be passed on from the next on.
+void check_relayed(const RankProgram& program, const Demand& demand, Rank rank) {
+  HeldMessages held;
+  std::map<Rank, Ranges> sent;  // of the rank's own messages, by target
+  const auto checked = [&](const Piece& piece) {
+    if (piece.origin >= demand.ranks || piece.target >= demand.ranks || piece.origin == piece.target ||
+        piece.length == 0 || piece.offset > demand.bytes || piece.length > demand.bytes - piece.offset)
+      throw InputError("the plan names bytes that nobody sends");
+    return piece.offset + piece.length;
+  };
+  const auto arrives = [&](const RankProgram::Receive& receive) {
+    for (const Piece& piece : receive.pieces) {
+      const std::uint64_t end = checked(piece);
+      Ranges& of = held[{piece.origin, piece.target}];
+      if (piece.origin == rank || of.meets(piece.offset, end)) throw InputError("the plan delivers bytes twice");
+      of.add(piece.offset, end);
+    }
+  };
+  auto receive = program.receives.begin();
+  for (const auto& send : program.sends) {
+    for (; receive != program.receives.end() && receive->phase < send.phase; ++receive) arrives(*receive);
+    for (const Piece& piece : send.pieces) {
+      const std::uint64_t end = checked(piece);
+      if (piece.origin != rank && !held[{piece.origin, piece.target}].covers(piece.offset, end))
+        throw InputError("the plan sends what its sender does not hold");
+      if (piece.origin != rank) continue;
+      if (sent[piece.target].meets(piece.offset, end)) throw InputError("the plan sends bytes twice");
+      sent[piece.target].add(piece.offset, end);
+    }
+  }
+  for (; receive != program.receives.end(); ++receive) arrives(*receive);
+  for (Rank other = 0; other < demand.ranks; ++other)
+    if (other != rank && (!held[{other, rank}].covers(0, demand.bytes) || !sent[other].covers(0, demand.bytes)))
+      throw InputError("the plan lacks messages");
+}
+
 void check_all_to_all(const RankProgram& program, std::uint32_t ranks, Rank rank) {
   std::vector<bool> to(ranks, false), from(ranks, false);
   to[rank] = from[rank] = true;
   for (const auto& send : program.sends) {
-    if (!send.pieces.empty()) throw InputError("the plan splits or forwards messages of an all-to-all");
+    if (!send.pieces.empty()) throw InputError("the plan cuts some messages of an all-to-all and not others");
     if (to[send.dst]) throw InputError("the plan sends a message twice");
     to[send.dst] = true;
   }
@@ -144,7 +184,8 @@ void check_irregular(const RankProgram& program, const TrafficMatrix& matrix, Ra
 void check_program(const Planned& planned, Rank rank) {
   const RankProgram& program = planned.program;
   const Demand& demand = planned.demand;
-  if (demand.pattern == Pattern::all_to_all) return check_all_to_all(program, demand.ranks, rank);
+  if (demand.pattern == Pattern::all_to_all)
+    return planned.relays() ? check_relayed(program, demand, rank) : check_all_to_all(program, demand.ranks, rank);
   if (demand.pattern == Pattern::irregular) return check_irregular(program, demand.matrix, rank);
   const std::uint64_t combining = combining_phases(demand.pattern, planned.phases);
   if (combining > 0) check_all_gather(mirrored(of_phases(program, 0, combining), combining), demand, rank);

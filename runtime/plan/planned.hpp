@@ -31,6 +31,13 @@ struct Planned {
   std::string algorithm = {};
   Figures figures = {};                         ///< for the report
   std::shared_ptr<const WholePlan> whole = {};  ///< on the first rank of the network, if it is to be simulated
+
+  /// True if messages of an all-to-all are cut and passed on. The same on all ranks: each has messages to send.
+  [[nodiscard]] bool relays() const {
+    return demand.pattern == Pattern::all_to_all && !program.sends.empty() && !program.sends.front().pieces.empty();
+  }
+  /// True if ranks pass on what they get. The same on all ranks.
+  [[nodiscard]] bool forwards() const { return demand.by_blocks() || relays(); }
 };
 
 /// Throws InputError unless `rank` by this program sends only what it holds and gets everything

@@ -34,7 +34,7 @@ std::uint64_t number(const char* name) {
   return number_of(variable, text(name)).value_or(variable.fallback);
 }
 
-std::size_t word(const char* name) { return word_of(*find_variable(name), text(name)).value_or(0); }
+std::size_t word_at(const char* name) { return word_of(*find_variable(name), text(name)).value_or(0); }
 
 /// Digest of the effective value, independent of its spelling.
 std::uint64_t digest_of(const Variable& variable) {
@@ -60,7 +60,7 @@ Settings read_environment() {
   Settings s;
 #define TEXT(field, name, ...) s.field = text(name);
 #define NUMBER(field, name, ...) s.field = number(name);
-#define WORD(field, Type, name, ...) s.field = static_cast<Type>(word(name));
+#define WORD(field, Type, name, ...) s.field = static_cast<Type>(word_at(name));
 #define OTHER(...)
   HOCKET_VARIABLES(TEXT, NUMBER, WORD, OTHER, OTHER)
 #undef TEXT

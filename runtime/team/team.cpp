@@ -186,9 +186,9 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
     const auto in_network = [&](std::size_t rank) { return numbering.network_rank[rank]; };
     CallKind placed = kind;
     if (kind.collective->rooted) placed.root = in_network(kind.root);
-    planned =
-        PlanStore::instance().program(placed, numbering.ranks_per_node, in_network(static_cast<std::size_t>(rank_)),
-                                      candidate.window, rests_on_network && measured_ ? &*measured_ : nullptr);
+    planned = PlanStore::instance().program(placed, numbering.ranks_per_node,
+                                            in_network(static_cast<std::size_t>(rank_)), candidate.window,
+                                            rests_on_network && measured_ ? &*measured_ : nullptr, together != nullptr);
     check_tags(planned, comm);
     translate(planned, numbering);
     if (together == nullptr) return;

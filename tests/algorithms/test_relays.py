@@ -6,38 +6,24 @@ from random import Random
 
 import pytest
 
+from forwarding_hosts import DGX1, Links, hosts_of, random_links, ring
 from hocket import _core
 from hocket.planning.bounds import free_routes
 from hocket.planning.plan import PlannedExchange, plan_demand
 
 RATE = 125e6
 BYTES = 3 << 18
-DGX1 = [(0, 1, 1), (0, 2, 1), (0, 3, 2), (0, 4, 2), (1, 2, 2), (1, 3, 1), (1, 5, 2), (2, 3, 2), (2, 6, 1),
-        (3, 7, 1), (4, 5, 1), (4, 6, 1), (4, 7, 2), (5, 6, 2), (5, 7, 1), (6, 7, 2)]  # fmt: skip
+NEAR_ENOUGH = 1.02  # of the bound: then nothing else is tried
 
 
-def linked(
-    hosts: int, links: list[tuple[int, int, int]], ports: int = 16, switches: int = 0
-) -> _core.Network:
-    """Hosts that forward, with links of so many units; ``switches`` come after them."""
+def linked(links: Links, ports: int = 16, switches: int = 0) -> _core.Network:
+    """Hosts that forward, with links of so many units; the last nodes are ``switches``."""
+    hosts = hosts_of(links) - switches
     names = [f"n{i}" for i in range(hosts)] + [f"s{i}" for i in range(switches)]
     a, b, units = ([link[i] for link in links] for i in range(3))
     ranks, all_ports = [1] * hosts + [0] * switches, [ports] * hosts + [1] * switches
     rates = [RATE * unit for unit in units]
     return _core.build_graph(names, ranks, a, b, rates, [0.0] * len(a), [], all_ports, ranks)
-
-
-def ring(hosts: int) -> _core.Network:
-    return linked(hosts, [(i, (i + 1) % hosts, 1) for i in range(hosts)])
-
-
-def random_hosts(seed: int) -> _core.Network:
-    """A random tree of hosts with random links more, some of two units."""
-    rng = Random(seed)
-    hosts = rng.randint(3, 12)
-    links = {(rng.randrange(i), i) for i in range(1, hosts)}
-    links |= {tuple(sorted(rng.sample(range(hosts), 2))) for _ in range(rng.randint(1, 2 * hosts))}
-    return linked(hosts, [(a, b, rng.choice((1, 1, 2))) for a, b in sorted(links)])
 
 
 def planned(network: _core.Network, algorithm: str = "relays", bytes: int = BYTES) -> PlannedExchange:
@@ -54,20 +40,20 @@ def over_bound(plan: PlannedExchange) -> float:
 
 
 def test_a_dgx1_takes_eight_thirds() -> None:
-    """Eight steps of thirds (Cai et al., "Synthesizing optimal collective algorithms", 2021)."""
-    plan = planned(linked(8, DGX1))
+    """Eight steps of thirds (Cai et al., "Synthesizing optimal collective algorithms", 2021), by default."""
+    plan = planned(linked(DGX1), "auto")
     assert (plan.algorithm, plan.schedule.phases) == ("relays", 8)
     assert plan.predicted_seconds == pytest.approx(8 / 3 * BYTES / RATE, rel=1e-12)
 
 
 @pytest.mark.parametrize("hosts", [6, 8, 9, 16])
 def test_rings_meet_the_bound(hosts: int) -> None:
-    assert over_bound(planned(ring(hosts))) == pytest.approx(1, abs=0.03)
+    assert over_bound(planned(linked(ring(hosts)), "auto")) == pytest.approx(1, abs=0.03)
 
 
 @pytest.mark.parametrize("seed", range(24))
 def test_random_hosts_come_near_the_bound(seed: int) -> None:
-    assert over_bound(planned(random_hosts(seed))) <= 1.05
+    assert over_bound(planned(linked(random_links(seed)))) <= 1.05
 
 
 def test_32_hosts_of_three_links() -> None:
@@ -78,22 +64,22 @@ def test_32_hosts_of_three_links() -> None:
         pairs = {tuple(sorted(pair)) for pair in zip(stubs[::2], stubs[1::2], strict=True)}
         if len(pairs) == 48 and all(a != b for a, b in pairs):
             break
-    assert over_bound(planned(linked(32, [(a, b, 1) for a, b in sorted(pairs)]))) <= 1.05
+    assert over_bound(planned(linked([(a, b, 1) for a, b in sorted(pairs)]))) <= 1.05
 
 
 def test_two_boxes_behind_a_switch() -> None:
     """Rings of four with two units, and a card of one unit each on a common switch."""
     inside = [(4 * box + i, 4 * box + (i + 1) % 4, 2) for box in range(2) for i in range(4)]
-    network = linked(8, [*inside, *((host, 8, 1) for host in range(8))], switches=1)
+    network = linked([*inside, *((host, 8, 1) for host in range(8))], switches=1)
     assert over_bound(planned(network)) <= 1.05
 
 
 def test_small_messages_are_not_cut() -> None:
-    assert all(length == 100 for *_, length in planned(ring(6), bytes=100).schedule.rows())
+    assert all(length == 100 for *_, length in planned(linked(ring(6)), bytes=100).schedule.rows())
 
 
 def test_the_same_hosts_have_the_same_schedule() -> None:
-    network = random_hosts(5)
+    network = linked(random_links(5))
     assert planned(network).schedule.rows() == planned(network).schedule.rows()
 
 
@@ -102,7 +88,7 @@ def test_the_same_hosts_have_the_same_schedule() -> None:
     [
         (_core.build_grid("torus", [8], RATE, 0.0), "no host forwards"),
         (
-            linked(4, [(0, 1, 1), (1, 2, 1), (2, 3, 1), (3, 0, 1)], ports=1),
+            linked([(0, 1, 1), (1, 2, 1), (2, 3, 1), (3, 0, 1)], ports=1),
             "a host has fewer ports than links",
         ),
     ],
@@ -112,13 +98,26 @@ def test_who_is_not_served(network: _core.Network, why: str) -> None:
     assert found.why_not(network, _core.Demand(network.ranks, BYTES)) == why
 
 
-def test_relays_are_taken_by_name_alone() -> None:
-    """Runs do not carry them."""
-    assert planned(linked(8, DGX1), "auto").schedule.direct
+@pytest.mark.parametrize("seed", range(24))
+def test_whatever_is_faster_is_taken(seed: int) -> None:
+    """Relays where they are, and never where messages are to go whole."""
+    network = linked(random_links(seed))
+    chosen, whole = (
+        planned(network, "auto"),
+        plan_demand(network, _core.Demand(network.ranks, BYTES), whole=True),
+    )
+    assert whole.schedule.direct
+    least = min(planned(network).predicted_seconds, whole.predicted_seconds)
+    assert chosen.predicted_seconds <= NEAR_ENOUGH * least
+
+
+def test_messages_that_go_whole_are_not_cut_by_name() -> None:
+    with pytest.raises(_core.InputError, match="'relays' cannot serve this: it cuts messages"):
+        plan_demand(linked(DGX1), _core.Demand(8, BYTES), "relays", whole=True)
 
 
 def test_hosts_send_over_their_own_link_to_a_neighbour() -> None:
     """Balanced routes would lead past a slow link, which ranks could then not use."""
-    network = linked(8, DGX1)
+    network = linked(DGX1)
     for a, b, _ in DGX1:
         assert len(network.route(a, b)) == len(network.route(b, a)) == 1

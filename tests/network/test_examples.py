@@ -24,6 +24,7 @@ EXPECTED = {
     "forwarding.toml": ("graph", 8, 12),
     "ports.toml": ("grid", 0, 0),
     "ring.toml": ("graph", 8, 8),
+    "dgx-1.toml": ("graph", 8, 16),
     "fast-hosts.toml": ("graph", 4, 10),
     "topology.conf": ("tree", 32, 35),
     "fat-tree.conf": ("tree", 64, 68),

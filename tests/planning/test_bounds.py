@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import builtins
+from random import Random
 from typing import Any
 
 import pytest
 
+from forwarding_hosts import ring
 from hocket import _core
 from hocket.network import read_network
 from hocket.planning import bounds
 from hocket.planning.bounds import LINEAR_PROGRAM, PRICES, free_routes, true_bounds
-from strategies import NetworkPlan, star
+from hocket.planning.plan import plan_demand
+from strategies import RATE, NetworkPlan, chain, random_graph, star
 from wired_switches import hung, random_regular
 
 
@@ -52,6 +55,50 @@ def test_a_star_is_bound_by_its_ports() -> None:
     assert (found.routes_phases, found.ports_phases) == (4, 4)
     assert found.free_phases == pytest.approx(4)
     assert found.free is not None and found.free.exact
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_bound_of_given_routes_is_lower_than_that_of_any(seed: int) -> None:
+    """Nor is a plan below its bounds: links of any rates, slower and faster than those of the hosts."""
+    rng = Random(seed)
+    plan = random_graph(rng, rng.randint(3, 8))
+    plan.rates = [RATE * rng.choice((0.25, 0.4, 1, 1, 1.5, 3)) for _ in plan.links]
+    network = plan.build("graph")
+    made = plan_demand(network, all_to_all(network))
+    found = true_bounds(network, made.demand, made.schedule.direct)
+    assert found is not None and found.free is not None and found.free_phases is not None
+    assert found.routes_seconds >= found.free.seconds * (1 - 1e-9)
+    assert found.routes_phases >= found.free_phases * (1 - 1e-9)
+    taken = made.whole_phases
+    for bound in (found.routes_phases, found.free_phases, found.ports_phases):
+        assert taken >= bound * (1 - 1e-9)
+
+
+def test_a_slow_link_counts_by_its_time() -> None:
+    """A cable a tenth as fast joins two pairs of hosts: its 4 messages each way take 40 of a host's."""
+    plan = chain([2, 2])
+    plan.rates[plan.links.index((0, 1))] = RATE / 10
+    network = plan.build()
+    found = true_bounds(network, all_to_all(network))
+    assert found is not None
+    assert found.routes_phases == pytest.approx(40) == found.free_phases
+    assert found.line(40.0).startswith(
+        "these routes 40 (ratio 1.000), any routes 40 (ratio 1.000, by one path)"
+    )
+
+
+def test_routes_bind_no_ranks_that_pass_on() -> None:
+    links = ring(6)
+    a, b, _ = (list(each) for each in zip(*links, strict=True))
+    made = plan_demand(
+        _core.build_graph(list("abcdef"), [1] * 6, a, b, [RATE] * 6, [0.0] * 6, [], [2] * 6, [1] * 6),
+        _core.Demand(6, 1 << 20),
+    )
+    found = true_bounds(made.network, made.demand, made.schedule.direct)
+    assert found is not None and not made.schedule.direct
+    assert found.line(made.whole_phases).startswith("these routes 5, any routes 4.5 (ratio ")
+    told = found.as_json(made.whole_phases)
+    assert "ratio" not in told["installed_routes"] and told["free_routes"]["ratio"] < 1.03
 
 
 def test_other_demands_have_no_such_bounds() -> None:

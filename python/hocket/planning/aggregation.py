@@ -98,7 +98,7 @@ def plan_two_level(
             f"there is nothing to aggregate: {reason}", remedy="leave --two-level, or give --ranks-per-host"
         )
     begun = time.perf_counter()
-    planned = plan_demand(between, _core.scheduled_between(groups, demand), algorithm, window)
+    planned = plan_demand(between, _core.scheduled_between(groups, demand), algorithm, window, whole=True)
     exchange = _core.two_level(groups, demand, planned.schedule)
     plan_seconds = time.perf_counter() - begun
     begun = time.perf_counter()

@@ -16,6 +16,7 @@ from hocket import _core
 from hocket.demand.collectives import ALL_TO_ALL
 from hocket.errors import PlanError
 from hocket.planning.figures import ratio
+from hocket.planning.plan import takes_phases
 
 LINEAR_PROGRAM: Final = "linear program"
 PRICES: Final = "prices"
@@ -38,20 +39,23 @@ class FreeRoutes:
 
 @dataclass(frozen=True, slots=True)
 class TrueBounds:
-    """Seconds of each bound, and phases: how many messages at a host's full speed take as long, which for the routes
-    and the ports are whole. ``free``: None where it is not known, as where only routes are.
+    """Seconds of each bound, and phases: how many messages at a host's full speed take as long. Of the routes and the
+    ports they are whole where messages are and no link is slower than the hosts: then a phase takes a message's time.
+    ``free``: None where it is not known, as where only routes are.
 
-    Where a message takes one way, a phase of ``routes`` has a message per channel; of ``free``, parts of one may take
-    different ways. ``balanced``: bounds of the routes that ``hocket network balance`` proposes in place of installed
-    ones, where these are better."""
+    Parts of a message may take different ways in ``free``. ``balanced_phases``: of the routes that ``hocket network
+    balance`` proposes in place of installed ones, where these are better. ``direct``: False of a plan whose ranks pass
+    on parts of messages: the bound of the routes does not hold for it."""
 
     routes_seconds: float
-    routes_phases: int
+    routes_phases: float
     ports_seconds: float
-    ports_phases: int
+    ports_phases: float
     message_seconds: float
     free: FreeRoutes | None
-    balanced: _core.Bounds | None = None
+    balanced_seconds: float = 0.0
+    balanced_phases: float | None = None
+    direct: bool = True
 
     @property
     def free_phases(self) -> float | None:
@@ -63,37 +67,38 @@ class TrueBounds:
     def as_json(self, phases: float | None = None) -> dict[str, Any]:
         """Each bound as an object; if ``phases`` are given, with their ratio to it, and with the certificate."""
 
-        def told(seconds: float, bound: float, **more: Any) -> dict[str, Any]:
-            over = {} if phases is None else {"ratio": ratio(phases, bound)}
-            return {"seconds": seconds, "phases": bound, **over, **more}
+        def told(seconds: float, bound: float, holds: bool = True) -> dict[str, Any]:
+            over = {"ratio": ratio(phases, bound)} if holds and phases is not None else {}
+            return {"seconds": seconds, "phases": bound, **over}
 
         found: dict[str, Any] = {
-            "installed_routes": told(self.routes_seconds, self.routes_phases),
+            "installed_routes": told(self.routes_seconds, self.routes_phases, self.direct),
             "ports": told(self.ports_seconds, self.ports_phases),
         }
         if self.free is not None and self.free_phases is not None:
             certificate = {} if phases is None else {"prices": self.free.prices}
             how = {"by": self.free.by, "exact": self.free.exact, **certificate}
-            found["free_routes"] = told(self.free.seconds, self.free_phases, **how)
-        if self.balanced is not None:
-            found["balanced_routes"] = told(self.balanced.seconds, self.balanced.phases)
+            found["free_routes"] = told(self.free.seconds, self.free_phases) | how
+        if self.balanced_phases is not None:
+            found["balanced_routes"] = told(self.balanced_seconds, self.balanced_phases, self.direct)
         return found
 
     def line(self, phases: float | None = None) -> str:
         """The bounds in one line for people."""
 
-        def told(what: str, bound: float, more: str = "") -> str:
-            over = "" if phases is None else f"ratio {ratio(phases, bound):.3f}"
+        def told(what: str, bound: float, more: str = "", holds: bool = True) -> str:
+            over = f"ratio {ratio(phases, bound):.3f}" if holds and phases is not None else ""
             inside = ", ".join(filter(None, (over, more)))
             return f"{what} {bound:.5g}" + (f" ({inside})" if inside else "")
 
-        texts = [told("these routes", self.routes_phases)]
+        texts = [told("these routes", self.routes_phases, holds=self.direct)]
         if self.free is not None and self.free_phases is not None:
             how = f"by {self.free.by}" + ("" if self.free.exact else ", maybe more")
             texts.append(told("any routes", self.free_phases, how))
         texts.append(told("ports", self.ports_phases))
-        if self.balanced is not None:
-            texts.append(told("balanced routes", self.balanced.phases, "'hocket network balance'"))
+        if self.balanced_phases is not None:
+            how = "'hocket network balance'"
+            texts.append(told("balanced routes", self.balanced_phases, how, self.direct))
         return ", ".join(texts)
 
 
@@ -112,19 +117,28 @@ def prices_in(text: bytes, name: str) -> list[float]:
         raise PlanError(f"{name}: a price is too large", remedy=remedy) from None
 
 
-def true_bounds(network: _core.Network, demand: _core.Demand) -> TrueBounds | None:
-    """The three bounds of an all-to-all; None for other demands. Takes a second or two at 500 hosts."""
+def true_bounds(network: _core.Network, demand: _core.Demand, direct: bool = True) -> TrueBounds | None:
+    """The three bounds of an all-to-all; None for other demands. Takes a second or two at 500 hosts. ``direct``: of
+    schedules in which no rank passes on parts of messages."""
     if demand.pattern != ALL_TO_ALL:
         return None
     bounds, ranks = _core.lower_bounds(network, demand), network.ranks_per_node
-    busiest = max((-(-load // network.capacity(c)) for c, load in enumerate(bounds.load)), default=0)
     ports = network.ports or [1] * len(ranks)
     leaving = max(((network.ranks - ranks[host]) / ports[host] for host in network.hosts), default=0)
-    most_sends = max((-(-(network.ranks - 1) // ports[host]) for host in network.hosts), default=0)
     message = demand.bytes / network.host_rate if network.host_rate else 0.0
+    in_phases = direct and takes_phases(network)
+
+    def phases(of: _core.Bounds) -> float:
+        if not in_phases:
+            return of.seconds / message if message else 0.0
+        return max((-(-load // network.capacity(c)) for c, load in enumerate(of.load)), default=0)
+
+    most_sends = max((-(-(network.ranks - 1) // ports[host]) for host in network.hosts), default=0)
+    balanced = _balanced(network, demand, bounds)
     return TrueBounds(
-        bounds.seconds, busiest, leaving * message, most_sends, message,
-        free_routes(network, demand, bounds), _balanced(network, demand, bounds),
+        bounds.seconds, phases(bounds), leaving * message, most_sends if in_phases else leaving, message,
+        free_routes(network, demand, bounds),
+        0.0 if balanced is None else balanced.seconds, None if balanced is None else phases(balanced), direct,
     )  # fmt: skip
 
 

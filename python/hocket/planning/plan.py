@@ -72,8 +72,9 @@ class Exchange:
 
     @property
     def whole_phases(self) -> float:
-        """Phases of whole messages that take as long: its own, unless it cuts messages."""
-        if self.schedule.direct or not self.demand.bytes:
+        """Messages at a host's full speed that take as long: its phases, unless it cuts messages or links are slower
+        than the hosts."""
+        if not self.demand.bytes or (self.schedule.direct and takes_phases(self.network)):
             return int(self.schedule.phases)
         return float(self.predicted_seconds * self.network.host_rate / self.demand.bytes)
 
@@ -165,10 +166,16 @@ def plan_collective(
 
 
 def plan_demand(
-    network: _core.Network, demand: _core.Demand, algorithm: str = AUTO, window: int | None = None
+    network: _core.Network,
+    demand: _core.Demand,
+    algorithm: str = AUTO,
+    window: int | None = None,
+    *,
+    whole: bool = False,
 ) -> PlannedExchange:
-    """Schedules any demand by its bytes: messages cost their senders nothing else."""
-    return _plan(network, demand, algorithm, window)
+    """Schedules any demand by its bytes: messages cost their senders nothing else. ``whole``: ranks pass on no parts
+    of an all-to-all's messages."""
+    return _plan(network, demand, algorithm, window, whole=whole)
 
 
 def plan_irregular(
@@ -193,13 +200,14 @@ def _plan(
     window: int | None,
     alpha: float = 0.0,
     seed: int = 1,
+    whole: bool = False,
 ) -> PlannedExchange:
     _check_size(demand)
     if algorithm != AUTO:
         _check_serves(algorithm, network, demand)
     begun = time.perf_counter()
     name = "" if algorithm == AUTO else algorithm
-    chosen = _core.plan_exchange(network, demand, window, name, alpha, seed)
+    chosen = _core.plan_exchange(network, demand, window, name, alpha, seed, whole)
     plan_seconds = time.perf_counter() - begun
     prediction = chosen.predict(network, demand, alpha, MOST_STEPS)
     planned = of_choice(network, demand, chosen, prediction.seconds)
@@ -267,6 +275,11 @@ def check(
     certificate = _core.verify(network, demand, schedule, ports)
     _core.verify_waits(network, schedule, waits, certificate)
     return certificate
+
+
+def takes_phases(network: _core.Network) -> bool:
+    """True if a phase of whole messages takes as long as a message at a host's full speed: no link is slower."""
+    return network.equal_rates or all(network.rate(c) >= network.host_rate for c in range(network.channels))
 
 
 def ports_of(algorithm: str, pattern: str) -> _core.PortModel:

@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 
+from forwarding_hosts import FOUR, Links, network_file
 from hocket.launch.mpi import Mpi, launch_command
 from local_error_cells import Outcome, cell_names, control, differences, outcomes, survived, with_controls
 from mpi_programs import run_ranks
@@ -17,9 +18,10 @@ from scheduled_calls import EVERYTHING
 
 Launched = Callable[..., "subprocess.CompletedProcess[str]"]
 TWO_LEVEL = {"alltoall", "allgather", "allgatherv", "allreduce", "alltoallv", "alltoallw"}
-MODES = {
+MODES: dict[str, tuple[str | Links, dict[str, str]]] = {
     "learn": ("chain:2,2", {"HOCKET_CHOOSE": "learn"}),
     "forced": ("chain:2,2", EVERYTHING),
+    "relays": (FOUR, EVERYTHING),
     "two_level": ("chain:1,1*2", {**EVERYTHING, "HOCKET_CANDIDATE": "two-level-order"}),
 }
 
@@ -52,7 +54,8 @@ def natively(
 
 @pytest.mark.parametrize("mode", MODES)
 def test_as_without_hocket(launch: Launched, natively: dict[str, Outcome], tmp_path: Path, mode: str) -> None:
-    network, env = MODES[mode]
+    given, env = MODES[mode]
+    network = given if isinstance(given, str) else network_file(tmp_path / "hosts.toml", given)
 
     def job(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
         return launch(" ".join(["local_errors", *arguments]), network, 4, env=env)
@@ -63,7 +66,7 @@ def test_as_without_hocket(launch: Launched, natively: dict[str, Outcome], tmp_p
     assert differences(natively, served, mode != "learn") == {}
     for cell in cells:  # what is compared with is scheduled
         call, form, *_ = cell.split("/")
-        if (mode == "forced" and form != "nonblocking") or (
+        if (mode in ("forced", "relays") and form != "nonblocking") or (
             mode == "two_level" and form == "blocking" and call in TWO_LEVEL
         ):
             assert min(map(int, served[control(cell)].scheduled)) > 0, control(cell)

@@ -15,6 +15,7 @@ from random import Random
 
 import pytest
 
+from forwarding_hosts import FOUR, network_file
 from gathers import Row, both_ways, doubling, plan_of, random_gossip, ring
 from hocket import _core
 from hocket.network import read_network
@@ -36,13 +37,15 @@ class Kept:
     events: list[list[Event]]  # per rank
 
     def __post_init__(self) -> None:
-        self.pieces: list[list[tuple[int, int, int]]] = []  # per transfer: origin and range, as it travelled
+        # Per transfer: origin and target of messages, and range, as it travelled.
+        self.pieces: list[list[tuple[tuple[int, int], int, int]]] = []
         self.transfers: list[tuple[int, int, int]] = []  # phase, src, dst
-        gather = self.plan.header.demand.pattern == "all-gather"
+        in_pieces = self.plan.header.demand.pattern != "irregular"
         whole = self.plan.header.demand.bytes
-        for phase, src, dst, origin, _, offset, length in self.plan.schedule.rows():
-            part = (origin, offset * self.bytes // whole, (offset + length) * self.bytes // whole)
-            if gather and self.transfers and self.transfers[-1] == (phase, src, dst):
+        for phase, src, dst, origin, target, offset, length in self.plan.schedule.rows():
+            begin, end = offset * self.bytes // whole, (offset + length) * self.bytes // whole
+            part = ((origin, target), begin, end)
+            if in_pieces and self.transfers and self.transfers[-1] == (phase, src, dst):
                 self.pieces[-1].append(part)
             else:
                 self.transfers.append((phase, src, dst))
@@ -126,33 +129,34 @@ class Kept:
         for rank, events in enumerate(self.events):
             sent = {self.send_of[t]: t for t, (_, src, _) in enumerate(self.transfers) if src == rank}
             got = {self.receive_of[t]: t for t, (_, _, dst) in enumerate(self.transfers) if dst == rank}
-            held = [bytearray(self.bytes) for _ in self.events]  # 1: there
-            held[rank][:] = b"\1" * self.bytes
+            held = {  # 1: there
+                of: bytearray([of[0] == rank] * self.bytes) for pieces in self.pieces for of, _, _ in pieces
+            }
             missing = {t: self.segments(t) for t in got.values()}
             for what, numbers in events:
                 if what not in ("send", "received"):
                     continue
                 transfer = (sent if what == "send" else got)[numbers[0]]
-                for origin, begin, end in self.part(transfer, numbers[1]):
+                for of, begin, end in self.part(transfer, numbers[1]):
                     if what == "send":
-                        assert held[origin].count(1, begin, end) == end - begin
+                        assert held[of].count(1, begin, end) == end - begin
                         early += any(
-                            missing[t] > 0 for t in got.values() if origin in {p[0] for p in self.pieces[t]}
+                            missing[t] > 0 for t in got.values() if of in {p[0] for p in self.pieces[t]}
                         )
                     else:
-                        held[origin][begin:end] = b"\1" * (end - begin)
+                        held[of][begin:end] = b"\1" * (end - begin)
                 if what == "received":
                     missing[transfer] -= 1
         return early
 
-    def part(self, transfer: int, segment: int) -> list[tuple[int, int, int]]:
-        """Bytes of a segment: (origin, begin, end)."""
+    def part(self, transfer: int, segment: int) -> list[tuple[tuple[int, int], int, int]]:
+        """Bytes of a segment: ((origin, target), begin, end)."""
         at, cut = 0, []
         first, last = segment * self.segment, (segment + 1) * self.segment
-        for origin, begin, end in self.pieces[transfer]:
+        for of, begin, end in self.pieces[transfer]:
             lower, upper = max(first, at), min(last, at + end - begin)
             if lower < upper:
-                cut.append((origin, begin + lower - at, begin + upper - at))
+                cut.append((of, begin + lower - at, begin + upper - at))
             at += end - begin
         return cut
 
@@ -321,6 +325,20 @@ def test_nothing_starts_before_its_time(
             assert tokens > 0
             continue
         kept.check_nothing_is_sent_before_it_is_held()
+
+
+@pytest.mark.parametrize("window", [1, 2])
+def test_parts_of_messages_are_passed_on_when_they_are_in(check: Check, tmp_path: Path, window: int) -> None:
+    network = network_file(tmp_path / "four.toml", FOUR)
+    gather = plan_of(read_network(network), ring(4, 1 << 20), 1 << 20, window=window)
+    calls = run(check, tmp_path, network, 30001, gather, window, 4096)[::2]
+    for kept in calls:
+        assert not kept.plan.schedule.direct and kept.plan.header.demand.pattern == "all-to-all"
+        kept.check_all_happened_once()
+        kept.check_waits()
+        kept.check_window()
+        kept.check_nothing_is_sent_before_it_is_held()
+    assert len(calls) == ROUNDS
 
 
 def bus(path: Path, hosts: int) -> str:

@@ -37,6 +37,7 @@ CASES = (
     ("all-to-all", "torus:3", "5", ("--algorithm", "packing", "--window", "2"), all_to_alls()),
     ("all-to-all", f"{EXAMPLES}/ports.toml", "1KiB", (), all_to_alls()),
     ("all-to-all", f"{EXAMPLES}/ring.toml", "5", (), all_to_alls()),
+    ("all-to-all", f"{EXAMPLES}/dgx-1.toml", "1MiB", (), all_to_alls()),
     ("all-gather", f"{EXAMPLES}/fast-hosts.toml", "64KiB", (), all_gathers(20011)),
     ("reduce-scatter", f"{EXAMPLES}/fast-hosts.toml", "64KiB", (), REDUCE_SCATTERS),
 )

@@ -124,7 +124,8 @@ def tell_components(
 def _bounds(planned: PlannedExchange, quiet: bool) -> TrueBounds | None:
     from hocket.planning.bounds import true_bounds
 
-    return with_spinner("bounding", lambda: true_bounds(planned.network, planned.demand), quiet)
+    network, demand, direct = planned.network, planned.demand, planned.schedule.direct
+    return with_spinner("bounding", lambda: true_bounds(network, demand, direct), quiet)
 
 
 def _report(
