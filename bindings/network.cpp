@@ -8,6 +8,7 @@
 
 #include "bindings.hpp"
 #include "core/network/alternatives.hpp"
+#include "core/network/disjoint_ways.hpp"
 #include "core/network/match_host.hpp"
 #include "core/network/rerouted.hpp"
 
@@ -207,4 +208,7 @@ void bind_network(nb::module_& m) {
       },
       "rates"_a, "items"_a, nb::call_guard<nb::gil_scoped_release>(),
       "For each item the option (channels) such that the fullest channel carries little; its number.");
+  m.def("disjoint_ways", &hocket::disjoint_ways, "channels"_a, "items"_a, "budget"_a,
+        nb::call_guard<nb::gil_scoped_release>(),
+        "For each item the option (channels) such that no channel is in two of them; None where none is found.");
 }

@@ -55,6 +55,49 @@ def test_wide_channels_take_more() -> None:
     assert picks.count(1) in (6, 7)
 
 
+def test_disjoint_ways_are_found_where_there_are_any() -> None:
+    """Choices among ways that a hidden one without overlaps is part of, with a quarter of the channels to spare."""
+    random.seed(7)
+    for _ in range(20):
+        channels, each, count = 80, 3, 20
+        order = random.sample(range(channels), channels)
+        hidden = [order[i : i + each] for i in range(0, count * each, each)]
+        items = [[random.sample(range(channels), each) for _ in range(6)] for _ in hidden]
+        for options, way in zip(items, hidden, strict=True):
+            options[random.randrange(6)] = way
+        picks = _core.disjoint_ways(channels, items, 10_000_000)
+        assert picks is not None
+        assert max(loads(items, picks, channels)) == 1
+        assert picks == _core.disjoint_ways(channels, items, 10_000_000)
+
+
+@pytest.mark.parametrize("spines", [4, 8])
+def test_any_permutation_goes_over_full_spines(spines: int) -> None:
+    """Each host of a leaf sends by its own spine and receives by its own, with no channel to spare (König, 1916)."""
+    random.seed(7)
+    hosts = spines * spines
+    for _ in range(20):
+        to = random.sample(range(hosts), hosts)
+        items = [
+            [[a // spines * spines + by, hosts + b // spines * spines + by] for by in range(spines)]
+            for a, b in enumerate(to)
+        ]
+        picks = _core.disjoint_ways(2 * hosts, items, 10_000_000)
+        assert picks is not None
+        assert set(loads(items, picks, 2 * hosts)) == {1}
+
+
+def test_there_may_be_no_disjoint_ways() -> None:
+    assert _core.disjoint_ways(2, [[[0], [1]]] * 2, 100) is not None
+    assert _core.disjoint_ways(2, [[[0], [1]]] * 3, 10_000) is None
+    assert _core.disjoint_ways(1, [[[0]], [[0]]], 10_000) is None
+    assert _core.disjoint_ways(1, [], 10_000) == []
+    with pytest.raises(_core.InputError, match="no options"):
+        _core.disjoint_ways(1, [[]], 10)
+    with pytest.raises(_core.InputError, match="unknown channel"):
+        _core.disjoint_ways(1, [[[1]]], 10)
+
+
 def test_items_without_options_and_unknown_channels() -> None:
     nothing = 2**32 - 1
     assert _core.least_load([1.0], [[], [[0]]]) == [nothing, 0]

@@ -60,6 +60,15 @@ def test_held_ports_take_the_routes_planned(seed: int, silent: float) -> None:
         assert _core.lower_bounds(planned, demand).phases <= 15 < _core.lower_bounds(come, demand).phases
 
 
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_an_all_to_all_goes_in_shifts(seed: int) -> None:
+    """Phases are as many as a host has others, though few ports give the network's own routes both ways."""
+    network = read_network(FABRIC)
+    on_paths = settled(network, hashed(network, seed))
+    assert on_paths.shape.name == "routed"
+    assert _core.plan_exchange(on_paths, _core.Demand(network.ranks, 1), 1).schedule.phases == 15
+
+
 def test_hosts_keep_their_network_cards() -> None:
     leaves = [(4, 0), (4, 1), (5, 2), (5, 3), (4, 6), (4, 7), (5, 6), (5, 7)]
     a, b = (list(ends) for ends in zip(*leaves, strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -12,8 +12,10 @@ from hocket.network.paths.table import Paths, port_of
 
 MOST_WAYS: Final = 256  # between two hosts
 _MOST_HELD: Final = 15  # ports of a connection that the runtime tries
+_LOOKS: Final = 300_000_000  # at channels, in the search for ways by shifts: a second or so
 
 Route = list[int]  # channels
+_Option = Sequence[tuple[tuple[int, int], Route]]  # routes, by their hosts
 
 
 @dataclass(slots=True)
@@ -77,7 +79,9 @@ def choose(network: _core.Network, paths: Paths) -> Chosen:
     """Choose a way for each pair of hosts from those that ports were found for.
 
     Both directions of a pair are chosen together, as a connection serves both; whichever host opens it. Starts from the
-    network's own routes (D-mod-k on fat trees), and balances the load of an all-to-all where ports do not give them.
+    network's own routes (D-mod-k on fat trees). Where ports do not give them all, ways are chosen by which an
+    all-to-all goes in shifts, each host sending to the one so many places on, with a channel for each message of a
+    shift; where none are found, such that the load of an all-to-all is balanced.
     """
     hosts = {network.names[host]: host for host in network.hosts}
     numbers = {name: number for number, name in enumerate(paths.addresses)}
@@ -96,11 +100,12 @@ def choose(network: _core.Network, paths: Paths) -> Chosen:
             continue
         own = tuple(list(network.route(first[hosts[x]], first[hosts[y]])) for x, y in ((a, b), (b, a)))
         order = sorted(options, key=lambda ways: (options[ways] != own, ways))
-        items.append([[*options[ways][0], *options[ways][1]] for ways in order])
+        ends = (hosts[a], hosts[b]), (hosts[b], hosts[a])
+        items.append([list(zip(ends, options[ways], strict=True)) for ways in order])
         wants.append((a, b, order, options, by_a, by_b))
     # Pairs with one way are there whatever is chosen.
     fixed = _fixed(network, first, {(hosts[a], hosts[b]) for a, b, *_ in wants})
-    picks = _core.least_load([network.rate(c) for c in range(network.channels)], [*items, *fixed])
+    picks = _picks(network, [*items, *fixed])
     for (a, b, order, options, by_a, by_b), pick in zip(wants, picks, strict=False):
         ways = order[pick]
         chosen.routes[hosts[a], hosts[b]], chosen.routes[hosts[b], hosts[a]] = options[ways]
@@ -111,6 +116,26 @@ def choose(network: _core.Network, paths: Paths) -> Chosen:
         come = next((ways for ways, indices in by_a.items() if 0 in indices and ways in options), ways)
         chosen.as_they_come[hosts[a], hosts[b]], chosen.as_they_come[hosts[b], hosts[a]] = options[come]
     return chosen
+
+
+def _picks(network: _core.Network, items: Sequence[Sequence[_Option]]) -> list[int]:
+    """Number of the option chosen for each item."""
+    rates = [network.rate(c) for c in range(network.channels)]
+    plain = [[[c for _, route in option for c in route] for option in options] for options in items]
+    picks: list[int] = _core.least_load(rates, plain)
+    loads = Counter(c for options, pick in zip(plain, picks, strict=True) for c in options[pick])
+    place = {host: i for i, host in enumerate(network.hosts)}
+    channels: int = network.channels
+    if network.ranks != len(place) or max(loads.values(), default=0) >= len(place):
+        return picks  # shifts have no room for all
+
+    def in_shift(a: int, b: int, channel: int) -> int:
+        return (place[b] - place[a]) % len(place) * channels + channel
+
+    layers = [[[in_shift(a, b, c) for (a, b), route in option for c in route] for option in options]
+              for options in items]  # fmt: skip
+    in_shifts: list[int] | None = _core.disjoint_ways(len(place) * channels, layers, _LOOKS)
+    return in_shifts or picks
 
 
 def _named(network: _core.Network, a: int, b: int) -> dict[str, Route]:
@@ -128,9 +153,9 @@ def _ports(paths: Paths, a: str, b: str) -> dict[tuple[int, int], list[int]]:
 
 def _fixed(
     network: _core.Network, first: Mapping[int, int], free: set[tuple[int, int]]
-) -> Sequence[list[Route]]:
+) -> list[list[_Option]]:
     return [
-        [list(network.route(first[a], first[b]))]
+        [[((a, b), list(network.route(first[a], first[b])))]]
         for a in network.hosts
         for b in network.hosts
         if a != b and (a, b) not in free and (b, a) not in free
