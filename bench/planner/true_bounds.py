@@ -95,8 +95,7 @@ def measure(family: str, name: str) -> Row:
     network = hocket.Network(made) if isinstance(made, str) else hocket.Network.from_networkx(made)
     build_seconds = time.perf_counter() - began
     began = time.perf_counter()
-    algorithm = "relays" if network._core.forwards else "auto"
-    plan = hocket.plan(network, "all-to-all", bytes="64KiB", algorithm=algorithm)
+    plan = hocket.plan(network, "all-to-all", bytes="64KiB")
     plan_seconds = time.perf_counter() - began
     core, demand = network._core, _core.Demand(network.ranks, 65536)
     certificate = hocket.verify(plan)
