@@ -32,7 +32,9 @@ def built() -> Built:
 
     def build(mpicc: str, name: str) -> Path:
         source = PROGRAMS / f"{name}.c"
-        return compile_once([mpicc, "-g", "-O1", "-Wall", "-Werror", "-pthread", str(source)], name)
+        return compile_once(
+            [mpicc, "-g", "-O3", "-march=native", "-Wall", "-Werror", "-pthread", str(source)], name
+        )
 
     return build
 

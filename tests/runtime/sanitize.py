@@ -31,7 +31,7 @@ RUNS = (
     "persistent_check threads",
     "nonblocking_check several threads",
     "nonblocking_check threads threads",
-    "reduce_check 5003",
+    "reduce_check each 5003",
     "alltoallw_check transpose bottom part alone",
     typed(2000),
     grid((20012,), rows("*reduce* bcast", "dense", form="*", counts="*"), rounds=2, words="ready threads"),
@@ -47,7 +47,7 @@ RUNS = (
 SORTS = ("sort_check", "permute_check")
 TWO_LEVEL = {
     "two-level-1": (
-        "reduce_check 5003",
+        "reduce_check each 5003",
         all_gathers(1000),
         vectors(2000),
         "alltoallv_check 2000 changing",

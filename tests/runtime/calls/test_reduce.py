@@ -55,7 +55,7 @@ def planned(check: Check, tmp_path: Path) -> Callable[..., None]:
 @pytest.mark.parametrize("network", ["chain:3,3", "torus:2x2x2"])
 def test_what_hocket_plans(check: Check, network: str, tmp_path: Path) -> None:
     ranks = read_network(network).ranks
-    said = check("reduce_check", network, ranks, env=ALL | {"HOCKET_TRACE": str(tmp_path / "trace")})
+    said = check("reduce_check each", network, ranks, env=ALL | {"HOCKET_TRACE": str(tmp_path / "trace")})
     all_scheduled(said, "MPI_Allreduce", *SCATTERS, "MPI_Reduce", but=ORDERED)
     assert scheduled(tmp_path / "trace")["all-reduce"] > 100
 

@@ -1,6 +1,7 @@
 /* Calls MPI's reductions in many ways and compares every element with what MPI_Reduce_local makes of the same numbers
  * in the order of ranks. Knows nothing of Hocket.
- * Usage: reduce_check [counts...] ; prints "ok <checks>" from rank 0, exits 1 on a wrong element. */
+ * Usage: reduce_check [each] [counts...] ; prints "ok <checks>" from rank 0, exits 1 on a wrong element. Every
+ * operation and every type comes up; with `each`, every operation with each of its types. */
 #include <complex.h>
 #include <math.h>
 #include <mpi.h>
@@ -254,8 +255,8 @@ static void own_operations(MPI_Comm comm, int count, int in_place, int salt) {
   MPI_Type_free(&pair);
 }
 
-/* Every predefined operation on a few of its types. */
-static void all_operations(MPI_Comm comm, int count, int in_place, int salt) {
+/* Every predefined operation: on each of a few types, or on one of them in turn. */
+static void all_operations(MPI_Comm comm, int count, int in_place, int salt, bool each) {
   const struct type integers[] = {
       {INTEGER, 1, MPI_INT8_T},   {INTEGER, 2, MPI_SHORT},    {INTEGER, 4, MPI_INT},
       {INTEGER, 8, MPI_LONG},     {INTEGER, 1, MPI_UINT8_T},  {INTEGER, 2, MPI_UNSIGNED_SHORT},
@@ -263,16 +264,20 @@ static void all_operations(MPI_Comm comm, int count, int in_place, int salt) {
   };
   const MPI_Op on_integers[] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX, MPI_LAND,
                                 MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR};
-  for (size_t t = 0; t < sizeof integers / sizeof *integers; ++t)
+  const size_t kinds = sizeof integers / sizeof *integers;
+  for (size_t t = 0; t < kinds; ++t)
     for (size_t o = 0; o < sizeof on_integers / sizeof *on_integers; ++o)
-      reductions(integers[t], on_integers[o], comm, count, in_place, salt++);
+      if (each || t == (o + (size_t)in_place) % kinds)
+        reductions(integers[t], on_integers[o], comm, count, in_place, salt++);
   const struct type floating[] = {{FLOAT, sizeof(float), MPI_FLOAT},
                                   {DOUBLE, sizeof(double), MPI_DOUBLE},
                                   {LONG_DOUBLE, sizeof(long double), MPI_LONG_DOUBLE}};
   const MPI_Op on_floating[] = {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX};
-  for (size_t t = 0; t < sizeof floating / sizeof *floating; ++t)
+  const size_t precisions = sizeof floating / sizeof *floating;
+  for (size_t t = 0; t < precisions; ++t)
     for (size_t o = 0; o < sizeof on_floating / sizeof *on_floating; ++o)
-      reductions(floating[t], on_floating[o], comm, count, in_place, salt++);
+      if (each || t == (o + (size_t)in_place) % precisions)
+        reductions(floating[t], on_floating[o], comm, count, in_place, salt++);
   const struct type complex_double = {COMPLEX, sizeof(double complex), MPI_C_DOUBLE_COMPLEX};
   reductions(complex_double, MPI_SUM, comm, count, in_place, salt++);
   reductions(complex_double, MPI_PROD, comm, count, in_place, salt++);
@@ -298,18 +303,19 @@ int main(int argc, char** argv) {
   MPI_Comm_split(MPI_COMM_WORLD, 0, n - rank, &reverse);
   MPI_Comm comms[] = {MPI_COMM_WORLD, half, reverse, MPI_COMM_SELF};
   static const int all[] = {0, 1, 2, 7, 1000, 20001};
-  const int sizes = argc > 1 ? argc - 1 : (int)(sizeof all / sizeof *all);
+  const bool each = argc > 1 && strcmp(argv[1], "each") == 0;
+  const int first = each ? 2 : 1, sizes = argc > first ? argc - first : (int)(sizeof all / sizeof *all);
   const struct type whole = {INTEGER, sizeof(int), MPI_INT}, real = {DOUBLE, sizeof(double), MPI_DOUBLE};
   for (int c = 0; c < (int)(sizeof comms / sizeof *comms); ++c)
     for (int k = 0; k < sizes; ++k)
       for (int in_place = 0; in_place < 2; ++in_place) {
-        const int count = argc > 1 ? atoi(argv[k + 1]) : all[k], salt = c * 5 + k;
+        const int count = argc > first ? atoi(argv[first + k]) : all[k], salt = c * 5 + k;
         reductions(whole, MPI_SUM, comms[c], count, in_place, salt);
         reductions(real, MPI_SUM, comms[c], count, in_place, salt);
       }
   again(MPI_COMM_WORLD, 20011);
-  all_operations(MPI_COMM_WORLD, 1003, 0, 0);
-  all_operations(MPI_COMM_WORLD, 20, 1, 5);
+  all_operations(MPI_COMM_WORLD, 1003, 0, 0, each);
+  all_operations(MPI_COMM_WORLD, 20, 1, 5, each);
   MPI_Comm_free(&half);
   MPI_Comm_free(&reverse);
   return report();
