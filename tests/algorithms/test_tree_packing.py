@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect, insort
 from collections import defaultdict
 from random import Random
 
@@ -11,6 +12,7 @@ from hocket import _core
 from strategies import LATENCY, RATE, NetworkPlan, chain, star
 
 BYTES = 1 << 20
+BEYOND = 1 << 60
 
 
 def fast_hosts(switches: int, edges: list[tuple[int, int]], hosts: int = 1, rate: float = 1.0) -> NetworkPlan:
@@ -62,10 +64,26 @@ def random_fabric(seed: int) -> NetworkPlan:
     return plan
 
 
+def add(parts: list[tuple[int, int]], part: tuple[int, int]) -> None:
+    """A part that is not there yet; with those that it touches it becomes one."""
+    begin, end = part
+    at = bisect(parts, part)
+    if at > 0:
+        assert parts[at - 1][1] <= begin, "twice"
+    if at < len(parts):
+        assert end <= parts[at][0], "twice"
+    if at < len(parts) and parts[at][0] == end:
+        end = parts.pop(at)[1]
+    if at > 0 and parts[at - 1][1] == begin:
+        begin = parts.pop(at - 1)[0]
+    insort(parts, (begin, end))
+
+
 def carry_out(network: _core.Network, demand: _core.Demand, schedule: _core.Schedule) -> None:
     """Carries the rows of an all-gather out, byte range by byte range, with nothing but routes and rates."""
     sizes = demand.contributions or [demand.bytes] * network.ranks
-    held = [{origin: {(0, size)} if origin == rank else set() for origin, size in enumerate(sizes)}
+    # Per rank and origin: parts that lie apart, in order.
+    held = [[[(0, size)] if origin == rank else [] for origin, size in enumerate(sizes)]
             for rank in range(network.ranks)]  # fmt: skip
     phases: dict[int, list[tuple[int, ...]]] = defaultdict(list)
     for phase, *row in schedule.rows():
@@ -81,15 +99,12 @@ def carry_out(network: _core.Network, demand: _core.Demand, schedule: _core.Sche
             assert rate <= network.rate(channel) * (1 + 1e-6), (phase, network.channel_name(channel))
         news = []
         for src, dst, origin, _, offset, length in phases[phase]:
-            covered = offset
-            for begin, end in sorted(held[src][origin]):
-                if begin <= covered < end:
-                    covered = end
-            assert covered >= offset + length, (phase, src, origin, offset)
-            news.append((dst, origin, (offset, offset + length)))
-        for dst, origin, part in news:
-            assert all(part[1] <= begin or end <= part[0] for begin, end in held[dst][origin]), "twice"
-            held[dst][origin].add(part)
+            parts = held[src][origin]
+            at = bisect(parts, (offset, BEYOND)) - 1
+            assert length == 0 or (at >= 0 and parts[at][1] >= offset + length), (phase, src, origin, offset)
+            news.append((held[dst][origin], (offset, offset + length)))
+        for parts, part in news:
+            add(parts, part)
     for rank in range(network.ranks):
         assert [
             sum(end - begin for begin, end in held[rank][origin]) for origin in range(network.ranks)
