@@ -51,6 +51,11 @@ class Kept:
                 self.transfers.append((phase, src, dst))
                 self.pieces.append([part])
         self.send_of, self.receive_of = self._places(1), self._places(2)
+        self.carries = [{of for of, _, _ in pieces} for pieces in self.pieces]  # per transfer: messages
+        # Per rank: where an event comes first.
+        self.first = [
+            dict(zip(reversed(events), reversed(range(len(events))), strict=True)) for events in self.events
+        ]
 
     def _places(self, end: int) -> list[int]:
         """Per transfer: its place among the sends (end 1) or receives (end 2) of its rank."""
@@ -63,7 +68,7 @@ class Kept:
 
     def when(self, rank: int, what: str, *numbers: int) -> int:
         """Place of an event among those of its rank."""
-        return self.events[rank].index((what, numbers))
+        return self.first[rank][what, numbers]
 
     def segments(self, transfer: int) -> int:
         size = sum(end - begin for _, begin, end in self.pieces[transfer])
@@ -130,7 +135,7 @@ class Kept:
             sent = {self.send_of[t]: t for t, (_, src, _) in enumerate(self.transfers) if src == rank}
             got = {self.receive_of[t]: t for t, (_, _, dst) in enumerate(self.transfers) if dst == rank}
             held = {  # 1: there
-                of: bytearray([of[0] == rank] * self.bytes) for pieces in self.pieces for of, _, _ in pieces
+                of: bytearray(bytes([of[0] == rank]) * self.bytes) for of in set().union(*self.carries)
             }
             missing = {t: self.segments(t) for t in got.values()}
             for what, numbers in events:
@@ -140,9 +145,7 @@ class Kept:
                 for of, begin, end in self.part(transfer, numbers[1]):
                     if what == "send":
                         assert held[of].count(1, begin, end) == end - begin
-                        early += any(
-                            missing[t] > 0 for t in got.values() if of in {p[0] for p in self.pieces[t]}
-                        )
+                        early += any(missing[t] > 0 for t in got.values() if of in self.carries[t])
                     else:
                         held[of][begin:end] = b"\1" * (end - begin)
                 if what == "received":
