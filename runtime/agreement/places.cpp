@@ -24,8 +24,8 @@ struct RankInfo {
   std::uint64_t settings;         ///< digest of plan and settings: they must agree everywhere
   std::uint64_t config_warnings;  ///< Settings::config_warnings_digest
   std::uint32_t has_plans;
-  std::uint32_t gpu;           ///< buffers may be in a GPU's memory
-  std::uint64_t ways_changed;  ///< connections seen on other ways than were found
+  std::uint32_t gpu;  ///< buffers may be in a GPU's memory
+  OwnView ways;
 };
 
 std::vector<RankInfo> exchange_votes(MPI_Comm comm) {
@@ -38,7 +38,7 @@ std::vector<RankInfo> exchange_votes(MPI_Comm comm) {
                       .config_warnings = s.config_warnings_digest,
                       .has_plans = s.plan_paths.empty() ? 0U : 1U,
                       .gpu = !s.host_buffers && gpu_runtime_loaded() ? 1U : 0U,
-                      .ways_changed = seen_ways().changed.size()};
+                      .ways = own_view()};
   int size = 0;
   check(PMPI_Comm_size(comm, &size));
   std::vector<RankInfo> votes(static_cast<std::size_t>(size));
@@ -58,6 +58,7 @@ const RankInfo* torn(std::vector<RankInfo>& votes, Same same, Other other) {
 }  // namespace
 
 Places agree_on_places(MPI_Comm comm) {
+  const std::uint64_t own_ways = own_view().number;
   std::vector<RankInfo> votes = exchange_votes(comm);
   const auto any = [&](auto that) { return std::ranges::any_of(votes, that); };
   // All ranks have the same data from here on, so they decide alike.
@@ -69,7 +70,9 @@ Places agree_on_places(MPI_Comm comm) {
     return {.obstacle = unmapped_ranks(comm, PlanStore::instance().placement())};
   if (any([&](const RankInfo& vote) { return vote.settings != votes[0].settings; }))
     return {.obstacle = differing_settings(comm)};
-  Places places{.ways_changed = any([](const RankInfo& vote) { return vote.ways_changed != 0; }),
+  Places places{.own_ways = own_ways,
+                .ways_changed = any([](const RankInfo& vote) { return vote.ways.changed != 0; }),
+                .ways_watched = any([](const RankInfo& vote) { return vote.ways.may_glance != 0; }),
                 .gpu = any([](const RankInfo& vote) { return vote.gpu != 0; })};
   if (!planned) return places;
   for (const RankInfo& vote : votes) places.nodes.push_back(static_cast<Node>(vote.node));

@@ -2,6 +2,7 @@
 /// Facts that the ranks of a communicator exchange before they follow a plan together.
 #include <mpi.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,9 @@ struct Places {
                                 ///< can, or none has a plan
   std::vector<Node> nodes;      ///< network node of each rank; empty without plans
   bool machines_differ = true;  ///< no two hosts are one machine, as they are in tests: there is no wire between those
+  std::uint64_t own_ways = 0;   ///< OwnView::number of this rank, as it has told it
   bool ways_changed = false;    ///< some rank has seen connections on other ways than were found
+  bool ways_watched = false;    ///< some rank can see them change
   bool gpu = false;             ///< some rank's buffers may be in a GPU's memory
 };
 

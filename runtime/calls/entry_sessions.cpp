@@ -14,7 +14,7 @@
 HOCKET_CALL hocket_started() {
   using namespace hocket::runtime;
   return guarded(MPI_COMM_WORLD, [] {
-    (void)seen_ways();
+    look_at_ways();
     if (settings().choose != Choose::off) (void)Team::known(MPI_COMM_WORLD)->choices();
     return MPI_SUCCESS;
   });

@@ -119,6 +119,7 @@ Run run_by_two_level(MPI_Comm comm, const Sides& sides, Team& team, FallbackReas
     return run;
   }
   const VectorCall call = sides.between(*neighbours, comm);
+  team.schedule_serves();  // whatever becomes of the call on this rank
   std::optional<VectorSizes> sizes = call.sizes();
   if (!sizes) throw MpiFailure{MPI_ERR_COUNT};  // no memory holds such messages
   runtime::run(TwoLevelVector(*exchange, call, *std::move(sizes)));
@@ -140,18 +141,19 @@ Run run_by_plan(MPI_Comm comm, const Sides& sides) {
   }
   if (const std::optional<FallbackReason> why = why_native(team)) return {.why = why};
   if (aggregates) return run_by_two_level(comm, sides, *team, FallbackReason::no_plan);
-  VectorExchanges& vectors = team->vectors();
-  if (!vectors.asks()) return run_by_two_level(comm, sides, *team, FallbackReason::not_asked);
+  if (!team->vectors().asks()) return run_by_two_level(comm, sides, *team, FallbackReason::not_asked);
   const Neighbours* const neighbours = served_neighbours(comm, sides, *team);
   if (neighbours == nullptr) return {.why = FallbackReason::topology};
+  if (team->is_time_for_ways()) follow_ways(comm, *team);  // all ranks vote next, anyway
   const VectorCall call = sides.between(*neighbours, comm);
   std::optional<PeerBytes> peer_bytes = call.peer_bytes();
   const std::uint64_t bytes = bytes_to_others(peer_bytes);
-  const VectorExchanges::Found found = vectors.find(comm, std::move(peer_bytes), sides.reach.rooted());
+  const VectorExchanges::Found found = team->vectors().find(comm, std::move(peer_bytes), sides.reach.rooted());
   if (found.extent.messages > 0) team->looked_at(found.extent, sides.reach.rooted(), false);
   if (found.exchange == nullptr && found.selection == nullptr && found.why != FallbackReason::erroneous)
     return run_by_two_level(comm, sides, *team, found.why);
   if (found.exchange == nullptr) return {.why = found.why, .selection = found.selection};
+  team->schedule_serves();
   VectorOperation operation(*found.exchange, call);
   operation.begin();
   finish(operation, found.selection != nullptr ? found.selection->deadline() : never);

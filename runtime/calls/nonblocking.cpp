@@ -20,7 +20,7 @@ constexpr std::size_t channels_per_communicator = 2;
 }  // namespace
 
 void PrivateChannel::plan(CallKind kind, const Planned& planned) {
-  exchanges_.try_emplace(kind, comm(), planned, settings());
+  exchanges_[kind] = std::make_shared<const Exchange>(comm(), planned, settings());
 }
 
 std::pair<PrivateChannel::Clear, PrivateChannel::Clear> PrivateChannel::queue() {
@@ -65,6 +65,13 @@ void Nonblocking::fulfil(MPI_Comm comm) {
     if (setup.state == State::setup_requested) found->prepare(team, comm, kind);
 }
 
+void Nonblocking::plan_anew(Team& team, MPI_Comm comm) {
+  Nonblocking* const found = Attached<Nonblocking>::find(comm);
+  if (found == nullptr) return;
+  for (const auto& [kind, setup] : found->setups_)
+    if (setup.state == State::ready) found->prepare(team, comm, kind);
+}
+
 void Nonblocking::prepare(Team& team, MPI_Comm comm, CallKind kind) {
   Setup& setup = setups_[kind];
   setup = {State::refused, FallbackReason::no_plan};
@@ -88,6 +95,10 @@ bool Nonblocking::make_channels(const Team& team, MPI_Comm comm) {
   }
   channels_ = std::move(channels);
   return true;
+}
+
+void follow_ways(MPI_Comm comm, Team& team) {
+  if (team.follow_ways(comm)) Nonblocking::plan_anew(team, comm);
 }
 
 bool all_may_forward(MPI_Comm comm) {

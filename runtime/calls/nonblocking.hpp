@@ -26,9 +26,10 @@ class PrivateChannel {
  public:
   explicit PrivateChannel(PrivateComms::Lease lease) : lease_(std::move(lease)) {}
 
+  /// Operations that are under way keep the plan that they began with.
   void plan(CallKind kind, const Planned& planned);
   [[nodiscard]] MPI_Comm comm() const { return lease_.comm(); }
-  [[nodiscard]] const Exchange& exchange(CallKind kind) const { return exchanges_.at(kind); }
+  [[nodiscard]] const std::shared_ptr<const Exchange>& exchange(CallKind kind) const { return exchanges_.at(kind); }
 
   /// Becomes true when the next operation may begin.
   using Clear = std::shared_ptr<std::atomic<bool>>;
@@ -37,7 +38,7 @@ class PrivateChannel {
 
  private:
   PrivateComms::Lease lease_;
-  std::map<CallKind, Exchange> exchanges_;
+  std::map<CallKind, std::shared_ptr<const Exchange>> exchanges_;
   Clear last_;
 };
 
@@ -50,6 +51,9 @@ class Nonblocking {
   [[nodiscard]] static Nonblocking& of(MPI_Comm comm);
   /// Sets up what nonblocking calls on `comm` lacked. Collective.
   static void fulfil(MPI_Comm comm);
+
+  /// The team plans anew: what is set up is planned anew, too. Collective.
+  static void plan_anew(Team& team, MPI_Comm comm);
 
   Nonblocking() = default;
   Nonblocking(const Nonblocking&) = delete;
@@ -90,7 +94,8 @@ class OnPrivateChannel final : public Operation {
   OnPrivateChannel(std::shared_ptr<PrivateChannel> channel, const Call& call, const Team& team)
       : channel_(std::move(channel)),
         own_(call, team),
-        operation_(channel_->exchange(call.kind()), on(channel_->comm(), own_.instead_of(call))),
+        exchange_(channel_->exchange(call.kind())),
+        operation_(*exchange_, on(channel_->comm(), own_.instead_of(call))),
         clear_(channel_->queue()) {}
   ~OnPrivateChannel() override { *clear_.second = true; }
 
@@ -121,10 +126,16 @@ class OnPrivateChannel final : public Operation {
 
   std::shared_ptr<PrivateChannel> channel_;
   typename Call::Own own_;
+  std::shared_ptr<const Exchange> exchange_;
   typename Call::Operation operation_;
   std::pair<PrivateChannel::Clear, PrivateChannel::Clear> clear_;
   bool begun_ = false;
 };
+
+/// Where connections take other ways now, all ranks plan for these. Only for blocking calls in which a rank waits for
+/// all others: one that makes an error there takes no part, and may be waited for only where the call itself does so.
+/// Collective.
+void follow_ways(MPI_Comm comm, Team& team);
 
 }  // namespace hocket::runtime
 

@@ -124,6 +124,12 @@ template <class Call>
   return call.kind().collective->rooted;
 }
 
+/// True if a rank cannot end the call before all others have begun it, whoever serves it.
+template <class Call>
+[[nodiscard]] bool waits_for_all(const Team& team, const Call& call) {
+  return !has_root(call) && call.message_bytes(team) > 0;
+}
+
 template <class Call>
 void note_passed_on(const Team* team, const Call& call, FallbackReason why) {
   static const std::string none;
@@ -145,6 +151,7 @@ int served(Team* team, const Call& call, Exchange* exchange, FallbackReason why,
     note_passed_on(team, call, why);
     return wait_in_mpi(native);
   }
+  team->schedule_serves();  // whatever becomes of the call on this rank
   const auto run = [deadline](Operation&& operation) {
     operation.begin();
     finish(operation, deadline);
@@ -173,6 +180,7 @@ int blocking(LibraryCall name, const Call& call, Native native) {
     if (is_erroneous_here(name, call)) return wait_in_mpi(native);
     complete_pending_setups(call.comm);
     Team* const team = Team::known(call.comm);
+    if (team != nullptr && team->is_time_for_ways() && waits_for_all(*team, call)) follow_ways(call.comm, *team);
     if (!is_chosen(call) || (team != nullptr && team->fixed_candidate() != nullptr)) {
       const bool is_once = team != nullptr && is_decided_once(*team, call);
       if (!is_once && is_small_anywhere(team, call)) return served(team, call, nullptr, FallbackReason::small, native);
@@ -236,10 +244,10 @@ int nonblocking(LibraryCall name, const Call& call, MPI_Request* request, Native
       note_passed_on(team, call, *why);
       return native();
     }
-    const Exchange& exchange = channel->exchange(call.kind());
+    const std::shared_ptr<const Exchange> exchange = channel->exchange(call.kind());
     Requests::instance().begin(std::make_unique<OnPrivateChannel<Call>>(std::move(channel), call, *team), call.comm,
                                request);
-    note_served(exchange, call, *team);
+    note_served(*exchange, call, *team);
     return MPI_SUCCESS;
   });
 }

@@ -52,6 +52,10 @@ class Choices {
   /// Communicators that the program never frees live until then.
   void end() noexcept;
 
+  /// Calls take other ways now: what was learned so far is told and kept, and all but what is settled is found out
+  /// anew. Collective.
+  void begin_anew(MPI_Comm comm);
+
   /// One call, from its choice to its end.
   class Call {
    public:
@@ -131,6 +135,7 @@ class Choices {
   void recall(Choice& choice) const;
   void tell(const Choice& choice) const;
   void keep() const;
+  void keep_if_possible() const noexcept;
 
   Members members_;
   struct Irregular {

@@ -64,7 +64,19 @@ Choices::~Choices() {
 }
 
 void Choices::end() noexcept {
-  if (std::exchange(ended_, true)) return;
+  if (!std::exchange(ended_, true)) keep_if_possible();
+}
+
+void Choices::begin_anew(MPI_Comm comm) {
+  keep_if_possible();
+  last_ = nullptr;
+  choices_.clear();
+  irregular_.clear();
+  timings_.clear();
+  if (std::exchange(met_, false)) meet(comm);
+}
+
+void Choices::keep_if_possible() const noexcept {
   try {
     keep();
   } catch (const std::exception& problem) {

@@ -73,85 +73,24 @@ struct Name {
   }
 };
 
-class Socket {
- public:
-  explicit Socket(int handle) : handle_(handle) {}
-  Socket(Socket&& other) noexcept : handle_(std::exchange(other.handle_, -1)) {}
-  Socket& operator=(Socket&& other) noexcept {
-    std::swap(handle_, other.handle_);
-    return *this;
-  }
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  ~Socket() {
-    if (handle_ >= 0) close(handle_);
-  }
-  [[nodiscard]] int get() const { return handle_; }
-  [[nodiscard]] bool set(int level, int option, int value) const {
-    return setsockopt(handle_, level, option, &value, sizeof value) == 0;
-  }
-
- private:
-  int handle_;
-};
-
-/// On its way from a port; nothing where that is taken, or nothing can be asked here.
-std::optional<Socket> opened(const Probe& probe, std::uint16_t port) {
-  const Name to(probe.to, probe.to_port);
-  Address any;
-  if (to.family() == AF_INET) any = mapped({htonl(INADDR_ANY)});
-  const Name from(any, port);
-  Socket one(socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  const bool six = to.family() == AF_INET6;
-  // Straight to the system: the preloaded library counts connections of the program.
-  const bool begun = one.get() >= 0 && one.set(SOL_SOCKET, SO_REUSEADDR, 1) &&
-                     one.set(six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_RECVERR : IP_RECVERR, 1) &&
-                     one.set(six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_UNICAST_HOPS : IP_TTL, probe.hops) &&
-                     syscall(SYS_bind, one.get(), from.get(), from.length) == 0 &&
-                     syscall(SYS_connect, one.get(), to.get(), to.length) != 0 && errno == EINPROGRESS;
-  if (!begun) return std::nullopt;
-  return one;
-}
-
-/// Who said that the time to live has ended.
-std::optional<Address> heard(const Socket& one) {
-  alignas(cmsghdr) char control[512];
-  char data[1];
-  iovec part{data, sizeof data};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  if (recvmsg(one.get(), &message, MSG_ERRQUEUE) < 0) return std::nullopt;
-  for (cmsghdr* told = CMSG_FIRSTHDR(&message); told != nullptr; told = CMSG_NXTHDR(&message, told)) {
-    if (told->cmsg_len < CMSG_LEN(sizeof(sock_extended_err) + sizeof(sockaddr_in))) continue;
-    auto* const error = reinterpret_cast<sock_extended_err*>(CMSG_DATA(told));
-    if ((error->ee_origin == SO_EE_ORIGIN_ICMP && error->ee_type == icmp_time_exceeded) ||
-        (error->ee_origin == SO_EE_ORIGIN_ICMP6 && error->ee_type == icmp6_time_exceeded))
-      return address_of(SO_EE_OFFENDER(error));
-  }
-  return std::nullopt;
-}
-
 class Waiting {
  public:
   explicit Waiting(std::vector<std::optional<Address>>& found) : found_(found) {}
 
-  void add(Socket one, std::size_t index) { open_.push_back({std::move(one), index, Clock::now() + patience}); }
+  void add(SentProbe one, std::size_t index) { open_.push_back({std::move(one), index, Clock::now() + patience}); }
   [[nodiscard]] bool empty() const { return open_.empty(); }
   [[nodiscard]] Clock::time_point first_end() const { return open_.front().end; }
   /// Answers until this time, or until nobody is waited for where `all`.
   void hear(Clock::time_point until, bool all = false) {
     do {
       std::vector<pollfd> handles;
-      for (const Open& one : open_) handles.push_back({one.socket.get(), POLLIN, 0});
+      for (const Open& one : open_) handles.push_back({one.probe.handle(), POLLIN, 0});
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
       const int wait = static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count(), 0));
       if (poll(handles.data(), handles.size(), wait) < 0 && errno != EINTR) return;
       for (std::size_t i = 0; i < handles.size(); ++i)
         if (handles[i].revents != 0) {
-          found_[open_[i].index] = heard(open_[i].socket);
+          found_[open_[i].index] = open_[i].probe.answer();
           open_[i].end = Clock::time_point::min();
         }
       const auto now = Clock::now();
@@ -161,7 +100,7 @@ class Waiting {
 
  private:
   struct Open {
-    Socket socket;
+    SentProbe probe;
     std::size_t index;
     Clock::time_point end;
   };
@@ -181,6 +120,53 @@ std::optional<Address> Address::read(const std::string& text) {
 
 bool Address::operator==(const Address& other) const { return std::memcmp(&bytes, &other.bytes, sizeof bytes) == 0; }
 
+SentProbe::~SentProbe() {
+  if (handle_ >= 0) close(handle_);
+}
+
+bool SentProbe::set(int level, int option, int value) const {
+  return setsockopt(handle_, level, option, &value, sizeof value) == 0;
+}
+
+std::optional<SentProbe> SentProbe::send(const Probe& probe) {
+  const Name to(probe.to, probe.to_port);
+  Address any;
+  if (to.family() == AF_INET) any = mapped({htonl(INADDR_ANY)});
+  const bool six = to.family() == AF_INET6;
+  for (const std::uint16_t port : probe.ports) {
+    const Name from(any, port);
+    SentProbe one(socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    // Straight to the system: the preloaded library counts connections of the program.
+    if (one.handle_ >= 0 && one.set(SOL_SOCKET, SO_REUSEADDR, 1) &&
+        one.set(six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_RECVERR : IP_RECVERR, 1) &&
+        one.set(six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_UNICAST_HOPS : IP_TTL, probe.hops) &&
+        syscall(SYS_bind, one.handle_, from.get(), from.length) == 0 &&
+        syscall(SYS_connect, one.handle_, to.get(), to.length) != 0 && errno == EINPROGRESS)
+      return one;
+  }
+  return std::nullopt;
+}
+
+std::optional<Address> SentProbe::answer() const {
+  alignas(cmsghdr) char control[512];
+  char data[1];
+  iovec part{data, sizeof data};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  if (recvmsg(handle_, &message, MSG_ERRQUEUE) < 0) return std::nullopt;
+  for (cmsghdr* told = CMSG_FIRSTHDR(&message); told != nullptr; told = CMSG_NXTHDR(&message, told)) {
+    if (told->cmsg_len < CMSG_LEN(sizeof(sock_extended_err) + sizeof(sockaddr_in))) continue;
+    auto* const error = reinterpret_cast<sock_extended_err*>(CMSG_DATA(told));
+    if ((error->ee_origin == SO_EE_ORIGIN_ICMP && error->ee_type == icmp_time_exceeded) ||
+        (error->ee_origin == SO_EE_ORIGIN_ICMP6 && error->ee_type == icmp6_time_exceeded))
+      return address_of(SO_EE_OFFENDER(error));
+  }
+  return std::nullopt;
+}
+
 std::vector<Address> own_addresses() {
   std::vector<Address> own;
   ifaddrs* all = nullptr;
@@ -198,11 +184,7 @@ std::vector<std::optional<Address>> ask_routers(std::span<const Probe> probes, d
   for (std::size_t i = 0; i < probes.size(); ++i) {
     waiting.hear(began + std::chrono::duration_cast<Clock::duration>(
                              std::chrono::duration<double>(static_cast<double>(i) / a_second)));
-    for (const std::uint16_t port : probes[i].ports)
-      if (std::optional<Socket> one = opened(probes[i], port)) {
-        waiting.add(std::move(*one), i);
-        break;
-      }
+    if (std::optional<SentProbe> sent = SentProbe::send(probes[i])) waiting.add(std::move(*sent), i);
   }
   waiting.hear(Clock::now() + patience, true);
   return found;

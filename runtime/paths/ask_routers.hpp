@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hocket::runtime {
@@ -29,9 +30,33 @@ struct Probe {
   int hops = 0;
 };
 
-/// The router at which each probe ended, sent in turn and `a_second` of them; nothing where nobody answered, all ports
-/// were taken, or this system hands no answers of routers to sockets. Needs no rights. Source: Augustin et al.,
-/// "Avoiding traceroute anomalies with Paris traceroute", IMC 2006.
+/// A probe on its way.
+class SentProbe {
+ public:
+  /// Nothing where all its ports are taken, or this system hands no answers of routers to sockets. Needs no rights.
+  [[nodiscard]] static std::optional<SentProbe> send(const Probe& probe);
+  SentProbe(SentProbe&& other) noexcept : handle_(std::exchange(other.handle_, -1)) {}
+  SentProbe& operator=(SentProbe&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  SentProbe(const SentProbe&) = delete;
+  SentProbe& operator=(const SentProbe&) = delete;
+  ~SentProbe();
+
+  [[nodiscard]] int handle() const { return handle_; }
+  /// The router that has said that the time to live has ended; nothing yet. Does not wait.
+  [[nodiscard]] std::optional<Address> answer() const;
+
+ private:
+  explicit SentProbe(int handle) : handle_(handle) {}
+  [[nodiscard]] bool set(int level, int option, int value) const;
+
+  int handle_;
+};
+
+/// The router at which each probe ended, sent in turn and `a_second` of them; nothing where nobody answered or none
+/// could be sent. Source: Augustin et al., "Avoiding traceroute anomalies with Paris traceroute", IMC 2006.
 [[nodiscard]] std::vector<std::optional<Address>> ask_routers(std::span<const Probe> probes, double a_second);
 
 }  // namespace hocket::runtime

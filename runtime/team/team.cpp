@@ -8,7 +8,6 @@
 #include "core/limits.hpp"
 #include "core/plan/network_section.hpp"
 #include "runtime/agreement/agreement.hpp"
-#include "runtime/agreement/changed_ways.hpp"
 #include "runtime/agreement/obstacles.hpp"
 #include "runtime/agreement/places.hpp"
 #include "runtime/choose/kept_timings_file.hpp"
@@ -130,8 +129,8 @@ void Team::meet(MPI_Comm comm) {
     return;
   }
   hosts_ = hosts;
-  ways_changed_ = places.ways_changed;
-  if (ways_changed_) (void)this->network(comm);
+  ways_ = AgreedWays(comm, places.own_ways, places.ways_changed, places.ways_watched);
+  if (ways_.have_changed()) (void)this->network(comm);
 }
 
 const std::string& Team::problem_of(FallbackReason why) const {
@@ -174,7 +173,7 @@ Choices& Team::choices() {
 
 std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate) {
   Requests::instance().post_remaining();  // planning takes time
-  const bool rests_on_network = !kind.collective->forwards() || ways_changed_;
+  const bool rests_on_network = !kind.collective->forwards() || ways_.have_changed();
   if (rests_on_network && network(comm) == nullptr) return nullptr;
   const HostTeam* const together = candidate.two_level && is_two_level(*kind.collective) ? host_team(comm) : nullptr;
   if (candidate.two_level && together == nullptr) return nullptr;
@@ -236,7 +235,7 @@ std::uint64_t Team::host_rate(MPI_Comm comm) try {
 
 std::string Team::place() const {
   std::uint64_t wiring = PlanStore::instance().wiring_digest();
-  if (ways_changed_ && measured_) wiring ^= checksum(encode_network(measured_->spec()));
+  if (ways_.have_changed() && measured_) wiring ^= checksum(encode_network(measured_->spec()));
   return place_digest(wiring, numbering_);
 }
 
@@ -261,8 +260,8 @@ void Team::looked_at(const Extent& extent, bool rooted, bool outran_wires) {
 const Network* Team::network(MPI_Comm comm) {
   if (std::exchange(network_asked_, true)) return network_;
   const Network& planned = PlanStore::instance().network();
-  if (ways_changed_) {
-    measured_ = network_as_seen(comm, planned);
+  if (ways_.have_changed()) {
+    measured_ = ways_.network(comm, planned);
     return network_ = measured_ ? &*measured_ : &planned;
   }
   if (settings().switch_links.empty()) return network_ = &planned;
@@ -276,6 +275,29 @@ const Network* Team::network(MPI_Comm comm) {
   }
   measured_ = std::move(settled.measured);
   return network_ = measured_ ? &*measured_ : &planned;
+}
+
+bool Team::follow_ways(MPI_Comm comm) {
+  std::optional<std::vector<ChangedWay>> changed = ways_.ask(comm);
+  if (!changed) return false;
+  std::vector<ChangedWay> before = ways_.follow(*std::move(changed));
+  std::optional<Network> seen;
+  if (ways_.have_changed()) {
+    seen = ways_.network(comm, PlanStore::instance().network());
+    if (!seen) {  // as if nobody had seen it: plans made later are for the same ways
+      ways_.follow(std::move(before));
+      return false;
+    }
+  } else {
+    warn(comm, 0, "connections take the ways again that were found; plans are made anew");
+  }
+  vectors_.reset();
+  std::erase_if(exchanges_, [](const auto& one) { return !reduces(one.first.first.collective->pattern); });
+  measured_ = std::move(seen);
+  network_ = measured_ ? &*measured_ : nullptr;
+  network_asked_ = measured_.has_value();
+  if (choices_) choices_->begin_anew(comm);
+  return true;
 }
 
 MPI_Comm Team::private_comm(MPI_Comm comm) {

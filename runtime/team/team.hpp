@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/choose/candidate.hpp"
+#include "runtime/agreement/changed_ways.hpp"
 #include "runtime/agreement/private_comms.hpp"
 #include "runtime/choose/choices.hpp"
 #include "runtime/exchange/exchange.hpp"
@@ -108,6 +109,15 @@ class Team {
   /// collectively. Null, on all ranks alike and with a warning, where these widths are only assumed and cannot be
   /// measured. All-gathers do not rest on them: rings of switches load every link with one message each way.
   [[nodiscard]] const Network* network(MPI_Comm comm);
+  /// A schedule serves a blocking call.
+  void schedule_serves() { ways_.serve(); }
+  /// True if it is time to follow_ways(): the same on all ranks.
+  [[nodiscard]] bool is_time_for_ways() const { return ways_.is_time(); }
+  /// Asks all ranks whether connections take other ways than plans are for. If so, all is planned anew that has not
+  /// begun, and who serves calls is found out anew; true then. Reductions that have served keep their plans, and with
+  /// them their results. To be called before a blocking call
+  /// in which this rank would wait for all others. Collective.
+  [[nodiscard]] bool follow_ways(MPI_Comm comm);
   /// The peers of this rank in a call: see KnownNeighbours.
   [[nodiscard]] const Neighbours* neighbours(MPI_Comm comm, Reach reach) { return neighbours_.find(comm, reach); }
   /// Exchanges with messages of different sizes.
@@ -131,11 +141,11 @@ class Team {
   int rank_ = 0, size_ = 0;
   int hosts_ = 0;                ///< 0: the ranks cannot follow a plan together
   bool machines_differ_ = true;  ///< no two hosts are one machine
-  bool ways_changed_ = false;    ///< all plans are for network()
   bool left_alone_ = false;      ///< set by hocket_leave_alone
   bool met_ = false;
   const Candidate* fixed_ = nullptr;
   bool neighbours_collide_ = false;  ///< a ring in the order of ranks sends twice over some channel
+  AgreedWays ways_;                  ///< once they have changed all plans are for network()
   Numbering numbering_;
   KnownNeighbours neighbours_;
   std::shared_ptr<PrivateComms> comms_ = std::make_shared<PrivateComms>();

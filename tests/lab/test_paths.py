@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -46,18 +48,72 @@ int main(int count, char** words) {
   return wrong != 0;
 }
 """
-# Stops between two calls until somebody has taken a spine away.
-WAITING = """
+# Calls, then a stop until somebody has taken a spine away, then more calls; bytes of each are compared. Some are
+# nonblocking: their schedules are made anew, too. Those of a reduction, which decide its result, are not.
+CHANGING = """
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
-static void between(const char* reached, const char* go) {
-  int rank, there = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+static int wrong, n, rank, bytes = 65536;
+static unsigned char *out, *in;
+static void all_to_all(int number, int waits) {
+  for (int i = 0; i < n * bytes; ++i) out[i] = (unsigned char)(rank * 31 + i * 7 + number);
+  MPI_Request request;
+  if (waits) MPI_Ialltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD, &request);
+  else MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
+  if (waits) MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (int from = 0; from < n; ++from)
+    for (int i = 0; i < bytes; ++i)
+      wrong += in[from * bytes + i] != (unsigned char)(from * 31 + (rank * bytes + i) * 7 + number);
+}
+// The last rank errs where it is waited for, and where nobody waits for it: there it goes on by the root's message.
+static void err_on_one_rank(void) {
+  int number = 7, errs = rank == n - 1;
+  if (errs) wrong += MPI_Bcast(&number, -1, MPI_INT, 0, MPI_COMM_WORLD) == MPI_SUCCESS;
+  if (errs) MPI_Recv(&number, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  if (rank == 0) MPI_Send(&number, 1, MPI_INT, n - 1, 0, MPI_COMM_WORLD);
+  wrong += number != 7;
+  if (errs) wrong += MPI_Alltoall(out, -1, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD) == MPI_SUCCESS;
+}
+static void wait_for(const char* reached, const char* go) {
+  int there = 0;
   if (rank == 0) close(creat(reached, 0600));
   while (!there) {
     usleep(20000);
     if (rank == 0) there = access(go, F_OK) == 0;
     MPI_Bcast(&there, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
+}
+int main(int count, char** words) {
+  MPI_Init(&count, &words);
+  const int errs = count > 4;
+  if (errs) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  out = malloc(n * bytes);
+  in = malloc(n * bytes);
+  static double own[8192], first[8192], last[8192];
+  for (int i = 0; i < 8192; ++i) own[i] = 1.0 / (rank + 3 + i % 7);
+  MPI_Allreduce(own, first, 8192, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  for (int call = 0; call < 6; ++call) {
+    all_to_all(call, call % 3 == 2);
+    if (errs && call % 3 == 0) err_on_one_rank();
+  }
+  wait_for(words[1], words[2]);
+  int left = 6;  // after it was said, or nothing is waited for
+  for (int call = 6; left > 0; ++call) {
+    all_to_all(call, call % 3 == 2);
+    if (errs && call % 3 == 0) err_on_one_rank();
+    int over = rank == 0 && access(words[3], F_OK) == 0;
+    MPI_Bcast(&over, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    left -= over;
+  }
+  MPI_Allreduce(own, last, 8192, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return wrong != 0 || memcmp(first, last, sizeof first) != 0;
 }
 """
 
@@ -157,53 +213,125 @@ for found in check_paths(known.without_paths().network, known.description.paths,
 """
 
 
+# Keeps what rank 0 says in a file, and may spoil its table of paths, whose lines SPOIL takes away.
+WRAPPER = """#!/bin/sh
+if [ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 ]; then
+  exec 2> "$SAID"
+  sed "$SPOIL" "$HOCKET_PATHS_TABLE" > "$SAID.table"
+  export HOCKET_PATHS_TABLE="$SAID.table"
+fi
+exec "$@"
+"""
+
+
+class Fabric:
+    """A lab whose paths are found, and a program for it."""
+
+    def __init__(self, lab: Lab, mpi: Mpi, folder: Path) -> None:
+        self.lab, self.mpi, self.folder = lab, mpi, folder
+        self.program, self.wrapper = folder / "program", folder / "wrapper"
+        self.wrapper.write_text(WRAPPER)
+        self.wrapper.chmod(0o700)
+        self.network = str(folder / "found.toml")
+        (folder / "program.c").write_text(CHANGING)
+        subprocess.run([mpi.mpicc, "-O2", folder / "program.c", "-o", self.program], check=True)
+        found_in(lab, mpi, folder)
+        options = RuntimeOptions(choose="off", log=1)
+        self.env = scheduled_environment(mpi.mpicc, read_known_network(self.network), options)
+
+    def look(self) -> str:
+        command = [sys.executable, "-c", LOOK, self.network]
+        return self.lab.call("n0", command, timeout=60, capture=True).output
+
+    def run(self, between: Callable[[], None], until: str, *words: str, spoil: str = "") -> str:
+        """Return what rank 0 of a job has said. ``between``: done after some calls; more follow until it says
+        ``until``. ``words``: of the program.
+        """
+        marks = reached, go, over, said = [self.folder / name for name in ("reached", "go", "over", "said")]
+        for mark in marks:
+            mark.unlink(missing_ok=True)
+
+        def wait(for_: Callable[[], bool]) -> None:
+            while not for_():
+                time.sleep(0.02)
+
+        def act() -> None:
+            wait(reached.exists)
+            between()
+            go.touch()
+            wait(lambda: until in said.read_text())
+            over.touch()
+
+        threading.Thread(target=act, daemon=True).start()
+        command = [str(word) for word in (self.wrapper, self.program, reached, go, over, *words)]
+        env = self.env | {"SAID": str(said), "SPOIL": spoil}
+        result = self.lab.run(command, mpi=self.mpi, env=env, timeout=120, capture=True)
+        text = said.read_text()
+        assert result.exit_code == 0, text + result.output
+        return text
+
+
+CHANGED = "connections take other ways than were found"
+
+
+def planned(said: str) -> list[int]:
+    """Phases of the all-to-alls that were planned, in turn."""
+    return [int(phases) for phases in re.findall(r"all-to-all of 4 ranks on 4 hosts: (\d+) phases", said)]
+
+
 @pytest.mark.lab
 @needs_root
 def test_a_spine_goes_down_in_a_job(mpi: Mpi, tmp_path: Path) -> None:
-    """The job goes on; the next one says once that ways have changed, and plans on what is left."""
+    """The job says so once, and plans on what is left; so does the next one."""
     pytest.importorskip("mpi4py")
-    program, source = tmp_path / "program", PROGRAM.replace("int main", WAITING + "int main")
-    calls = "MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);"
-    source = source.replace(calls, f"{{ {calls} if (call == 0) between(words[1], words[2]); }}")
-    source = source.replace("#include <string.h>", "#include <string.h>\n#include <fcntl.h>")
-    (tmp_path / "program.c").write_text(source)
-    subprocess.run([mpi.mpicc, "-O2", tmp_path / "program.c", "-o", program], check=True)
-    reached, go = tmp_path / "reached", tmp_path / "go"
     with Lab.up(read_network_description(FABRIC), LabOptions(ecmp=True, ecmp_seed=SEED)) as lab:
-        found_in(lab, mpi, tmp_path)
-        network = str(tmp_path / "found.toml")
-        env = scheduled_environment(
-            mpi.mpicc, read_known_network(network), RuntimeOptions(choose="off", log=1)
-        )
-        command = [str(program), str(reached), str(go)]
+        fabric = Fabric(lab, mpi, tmp_path)
+        assert "2 of 2 connections asked take the way that was found" in fabric.look()
+        first = fabric.run(lambda: spine_down(lab, "s2"), until="4 phases")
+        assert "of 2 connections of this host 0 take another way now, of 0 no router told" in first
+        assert first.count(CHANGED) == 1
+        before, after = first.split(CHANGED)
+        assert "by s3); plans are made anew" in after
+        # Three messages a host; then four up each leaf's one link.
+        assert (planned(before), planned(after)) == ([3], [4])
+        assert first.count("all-reduce of 4 ranks on 4 hosts") == 1
 
-        def look() -> str:
-            return lab.call("n0", [sys.executable, "-c", LOOK, network], timeout=60, capture=True).output
+        second = fabric.run(lambda: None, until="4 phases")
+        assert second.count(CHANGED) == 1
+        assert planned(second) == [4]
+        assert "problem" in fabric.look()
 
-        assert "2 of 2 connections asked take the way that was found" in look()
-        broken: list[bool] = []
 
-        def breaks() -> None:
-            while not reached.exists():
-                time.sleep(0.02)
-            spine_down(lab, "s2")
-            broken.append(True)
-            go.touch()
+@pytest.mark.lab
+@needs_root
+def test_a_rank_that_sees_no_change_follows(mpi: Mpi, tmp_path: Path) -> None:
+    pytest.importorskip("mpi4py")
+    with Lab.up(read_network_description(FABRIC), LabOptions(ecmp=True, ecmp_seed=SEED)) as lab:
+        said = Fabric(lab, mpi, tmp_path).run(lambda: spine_down(lab, "s2"), "4 phases", spoil="/^way /d")
+    assert "paths found" not in said
+    assert planned(said) == [3, 4]
+    assert said.count(CHANGED) == 1
 
-        helper = threading.Thread(target=breaks, daemon=True)
-        helper.start()
-        first = lab.run(command, mpi=mpi, env=env, timeout=200, capture=True)
-        assert first.exit_code == 0, first.output
-        assert broken
-        assert "all-to-all of 4 ranks on 4 hosts: 3 phases" in first.output
-        assert "of 2 connections of this host 0 take another way now, of 0 no router told" in first.output
-        assert "take other ways" not in first.output
 
-        second = lab.run(command, mpi=mpi, env=env, timeout=200, capture=True)
-        assert second.exit_code == 0, second.output
-        assert second.output.count("connections take other ways than were found") == 1
-        assert "by s3); plans are made anew" in second.output
-        assert (
-            "all-to-all of 4 ranks on 4 hosts: 4 phases" in second.output
-        )  # four messages up each leaf's one link
-        assert "problem" in look()
+@pytest.mark.lab
+@needs_root
+def test_errors_of_one_rank_hold_up_nobody(mpi: Mpi, tmp_path: Path) -> None:
+    """Ranks ask each other only where they wait for each other anyway; who errs has asked nothing, and counts alike."""
+    pytest.importorskip("mpi4py")
+    with Lab.up(read_network_description(FABRIC), LabOptions(ecmp=True, ecmp_seed=SEED)) as lab:
+        said = Fabric(lab, mpi, tmp_path).run(lambda: spine_down(lab, "s2"), "4 phases", "errors")
+    assert planned(said) == [3, 4]
+    assert said.count(CHANGED) == 1
+
+
+@pytest.mark.lab
+@needs_root
+def test_no_rank_plans_anew_where_one_cannot(mpi: Mpi, tmp_path: Path) -> None:
+    """All have agreed that ways have changed when one finds that it does not know the ways there are."""
+    pytest.importorskip("mpi4py")
+    problem = "the table of paths (HOCKET_PATHS_TABLE) is damaged; plans keep to the ways that they are for"
+    with Lab.up(read_network_description(FABRIC), LabOptions(ecmp=True, ecmp_seed=SEED)) as lab:
+        said = Fabric(lab, mpi, tmp_path).run(lambda: spine_down(lab, "s2"), problem, spoil="/^up /d")
+    assert planned(said) == [3]
+    assert said.count(problem) == 1
+    assert CHANGED not in said

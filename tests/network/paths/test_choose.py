@@ -132,8 +132,17 @@ def test_ranks_know_every_way() -> None:
     parts = {tuple(words[:3]): list(map(int, words[3:])) for words in lines if words[0] in ("up", "down")}
     asked = [words for words in lines if words[0] == "way"]
     assert len(asked) == len(chosen.held) == 192
-    for _, a, b, hops, *nodes in asked:
-        src, dst, by = map(int, nodes)
+    free = 0
+    index = {address: number for number, address in enumerate(paths.addresses.values())}
+    names = {address: name for name, address in paths.addresses.items()}
+    for _, a, b, hops, *numbers in asked:
+        src, dst, by, *beside = map(int, numbers)
+        # Ports beside those of the connection go the same way.
+        indices = [port - port_of(index[b], paths.ports, 0) for port in beside]
+        ports_ways = {paths.pairs[names[a], names[b]][0][i] for i in indices}
+        assert {paths.ways[way] for way in ports_ways} == {network.names[by]}
+        assert 1 <= len(beside) <= 4
+        free += beside[0] not in chosen.held[names[a], names[b]]
         assert [paths.addresses[network.names[node]] for node in (src, dst)] == [a, b]
         ways = asked_of(network, src, dst)[1]
         assert len(ways) == 4
@@ -142,6 +151,7 @@ def test_ranks_know_every_way() -> None:
             assert parts["up", str(src), through] + parts["down", through, str(dst)] == way
             assert (way == chosen.routes[src, dst]) == (int(through) == by)
             assert len(parts["up", str(src), through]) == int(hops)
+    assert free > 180
     assert sum(words[0] == "router" for words in lines) == 4
     assert ["found", paths.found] in lines
 

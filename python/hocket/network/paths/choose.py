@@ -12,6 +12,8 @@ from hocket.network.paths.table import Paths, port_of
 
 MOST_WAYS: Final = 256  # between two hosts
 _MOST_HELD: Final = 15  # ports of a connection that the runtime tries
+_BESIDE: Final = 4  # ports by which it asks for a way while the connection is in use: one must be free
+
 _LOOKS: Final = 300_000_000  # at channels, in the search for ways by shifts: a second or so
 
 Route = list[int]  # channels
@@ -22,12 +24,14 @@ _Option = Sequence[tuple[tuple[int, int], Route]]  # routes, by their hosts
 class Chosen:
     """The choice. ``routes``: of each pair of hosts, by node. ``held``: the ports of the connection from a host to
     another that go there and back on these routes, by name. ``as_they_come``: routes of each pair's first port.
+    ``beside``: ports that go there on the same route, the last to be held at the end.
     ``open_pairs``: pairs of which nothing was found, or no port does both ways.
     """
 
     routes: dict[tuple[int, int], Route] = field(default_factory=dict)
     as_they_come: dict[tuple[int, int], Route] = field(default_factory=dict)
     held: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    beside: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     open_pairs: int = 0
 
 
@@ -112,7 +116,12 @@ def choose(network: _core.Network, paths: Paths) -> Chosen:
         for x, y, ports in ((a, b, by_a.get(ways, [])), (b, a, by_b.get((ways[1], ways[0]), []))):
             chosen.open_pairs += not ports
             if ports:
-                chosen.held[x, y] = [port_of(numbers[y], paths.ports, index) for index in ports[:_MOST_HELD]]
+                there_on = [
+                    i for i, way in enumerate(paths.pairs[x, y][0]) if way == paths.pairs[x, y][0][ports[0]]
+                ]
+                beside = [*(i for i in there_on if i not in ports), *reversed(ports)]
+                for held, indices in ((chosen.held, ports[:_MOST_HELD]), (chosen.beside, beside[:_BESIDE])):
+                    held[x, y] = [port_of(numbers[y], paths.ports, index) for index in indices]
         come = next((ways for ways, indices in by_a.items() if 0 in indices and ways in options), ways)
         chosen.as_they_come[hosts[a], hosts[b]], chosen.as_they_come[hosts[b], hosts[a]] = options[come]
     return chosen
@@ -181,7 +190,8 @@ def table_for_ranks(network: _core.Network, paths: Paths, chosen: Chosen) -> str
     the first kind, and the runtime, which asks at start whether all is as found, the others:
 
     - ``FROM TO TO_PORT PORT...``, by addresses: ports of a held connection, best first;
-    - ``way FROM TO HOPS A B SWITCH``: the HOPS-th router on this connection's way from node A to node B;
+    - ``way FROM TO HOPS A B SWITCH PORT...``: the HOPS-th router on this connection's way from node A to node B, and
+      ports that tell of it while those of the connection are in use;
     - ``up A SWITCH CHANNEL...`` and ``down SWITCH B CHANNEL...``: the two parts of every way that there is;
     - ``router ADDRESS SWITCH``; ``found DATE``.
     """
@@ -195,8 +205,10 @@ def table_for_ranks(network: _core.Network, paths: Paths, chosen: Chosen) -> str
             parts.setdefault(("down", node[switch], node[b]), way[hop:])
         by = next(switch for switch, way in ways.items() if way == chosen.routes[node[a], node[b]])
         ends = f"{paths.addresses[a]} {paths.addresses[b]}"
-        lines += [f"{ends} {paths.listen} {' '.join(map(str, ports))}",
-                  f"way {ends} {hop} {node[a]} {node[b]} {node[by]}"]  # fmt: skip
+        lines += [
+            f"{ends} {paths.listen} {' '.join(map(str, ports))}",
+            f"way {ends} {hop} {node[a]} {node[b]} {node[by]} {' '.join(map(str, chosen.beside[a, b]))}",
+        ]
     lines += [f"{kind} {x} {y} {' '.join(map(str, way))}" for (kind, x, y), way in parts.items()]
     lines += [f"router {address} {node[name]}" for address, name in paths.routers.items() if name in node]
     return "".join(f"{line}\n" for line in lines)
