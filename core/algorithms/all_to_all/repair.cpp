@@ -16,8 +16,10 @@ namespace hocket::algorithms {
 namespace {
 
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
-constexpr std::uint64_t most_steps = 4'000'000'000;
-constexpr std::uint64_t steps_per_message = 200'000;
+// Measured: four times as many steps bring 0 to 0.8 % fewer phases to networks of up to 512 hosts. The largest networks
+// would lose 3 % without steps of their own.
+constexpr std::uint64_t most_steps = 1'000'000'000;  // some three seconds
+constexpr std::uint64_t steps_per_message = 200'000, least_steps_per_message = 3'500;
 constexpr std::uint32_t first_window = 256;  // phases looked at for one message: more find more, and cost more
 constexpr int most_failures = 20;            // consecutive failures to dissolve a phase
 
@@ -152,7 +154,9 @@ bool fill(EjectionSearch& search, const Packed& packed, std::uint64_t bound, std
 
 }  // namespace
 
-std::uint64_t repair_budget(std::uint64_t messages) { return std::min(most_steps, steps_per_message * messages); }
+std::uint64_t repair_budget(std::uint64_t messages) {
+  return std::min(std::max(most_steps, least_steps_per_message * messages), steps_per_message * messages);
+}
 
 void repair(const Network& network, const SendPools& pools, std::uint64_t bound, Packed& packed, std::uint64_t budget) {
   if (packed.phases <= bound) return;
