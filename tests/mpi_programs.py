@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from builds import compile_once
-from forked import popen
 from hocket.errors import HocketError
 from hocket.launch import end
 from hocket.launch.mpi import Mpi, MpiFamily, find_mpi, launch_command
@@ -39,8 +38,16 @@ def run_ranks(
     command: Sequence[str], env: Mapping[str, str] | None, timeout: float
 ) -> subprocess.CompletedProcess[str]:
     """Its output. A launcher that is killed leaves its ranks behind: one that takes too long is asked to end them."""
-    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    process = popen(command, env, **streams, start_new_session=True)
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env=env,
+        start_new_session=True,
+    )
     with process:
         try:
             out, errors = process.communicate(timeout=timeout)
