@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -190,19 +190,6 @@ def test_a_job_on_a_tree_has_no_paths(mpi: Mpi, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def spine_down(lab: Lab, name: str) -> None:
-    """All links of a switch, at its end."""
-    from pyroute2 import IPRoute
-
-    def down() -> None:
-        with IPRoute() as ip:
-            for link in ip.get_links():
-                if link.get_attr("IFLA_IFNAME").startswith("p"):
-                    ip.link("set", index=link["index"], state="down")
-
-    namespaces.inside(lab.state.net(next(node for node in lab.state.nodes if node.name == name)), down)
-
-
 LOOK = """
 import datetime, sys
 from hocket.doctor.paths import check_paths
@@ -270,6 +257,26 @@ class Fabric:
         assert result.exit_code == 0, text + result.output
         return text
 
+    def spine_down(self) -> None:
+        """All links of one of the two spines, at its end."""
+        from pyroute2 import IPRoute
+
+        def down() -> None:
+            with IPRoute() as ip:
+                for link in ip.get_links():
+                    if link.get_attr("IFLA_IFNAME").startswith("p"):
+                        ip.link("set", index=link["index"], state="down")
+
+        spine = next(node for node in self.lab.state.nodes if node.name == "s2")
+        namespaces.inside(self.lab.state.net(spine), down)
+
+
+@pytest.fixture
+def fabric(mpi: Mpi, tmp_path: Path) -> Iterator[Fabric]:
+    pytest.importorskip("mpi4py")
+    with Lab.up(read_network_description(FABRIC), LabOptions(ecmp=True, ecmp_seed=SEED)) as lab:
+        yield Fabric(lab, mpi, tmp_path)
+
 
 CHANGED = "connections take other ways than were found"
 
@@ -281,33 +288,28 @@ def planned(said: str) -> list[int]:
 
 @pytest.mark.lab
 @needs_root
-def test_a_spine_goes_down_in_a_job(mpi: Mpi, tmp_path: Path) -> None:
+def test_a_spine_goes_down_in_a_job(fabric: Fabric) -> None:
     """The job says so once, and plans on what is left; so does the next one."""
-    pytest.importorskip("mpi4py")
-    with Lab.up(read_network_description(FABRIC), LabOptions(ecmp=True, ecmp_seed=SEED)) as lab:
-        fabric = Fabric(lab, mpi, tmp_path)
-        assert "2 of 2 connections asked take the way that was found" in fabric.look()
-        first = fabric.run(lambda: spine_down(lab, "s2"), until="4 phases")
-        assert "of 2 connections of this host 0 take another way now, of 0 no router told" in first
-        assert first.count(CHANGED) == 1
-        before, after = first.split(CHANGED)
-        assert "by s3); plans are made anew" in after
-        # Three messages a host; then four up each leaf's one link.
-        assert (planned(before), planned(after)) == ([3], [4])
-        assert first.count("all-reduce of 4 ranks on 4 hosts") == 1
+    assert "2 of 2 connections asked take the way that was found" in fabric.look()
+    first = fabric.run(fabric.spine_down, until="4 phases")
+    assert "of 2 connections of this host 0 take another way now, of 0 no router told" in first
+    assert first.count(CHANGED) == 1
+    before, after = first.split(CHANGED)
+    assert "by s3); plans are made anew" in after
+    # Three messages a host; then four up each leaf's one link.
+    assert (planned(before), planned(after)) == ([3], [4])
+    assert first.count("all-reduce of 4 ranks on 4 hosts") == 1
 
-        second = fabric.run(lambda: None, until="4 phases")
-        assert second.count(CHANGED) == 1
-        assert planned(second) == [4]
-        assert "problem" in fabric.look()
+    second = fabric.run(lambda: None, until="4 phases")
+    assert second.count(CHANGED) == 1
+    assert planned(second) == [4]
+    assert "problem" in fabric.look()
 
 
 @pytest.mark.lab
 @needs_root
-def test_a_rank_that_sees_no_change_follows(mpi: Mpi, tmp_path: Path) -> None:
-    pytest.importorskip("mpi4py")
-    with Lab.up(read_network_description(FABRIC), LabOptions(ecmp=True, ecmp_seed=SEED)) as lab:
-        said = Fabric(lab, mpi, tmp_path).run(lambda: spine_down(lab, "s2"), "4 phases", spoil="/^way /d")
+def test_a_rank_that_sees_no_change_follows(fabric: Fabric) -> None:
+    said = fabric.run(fabric.spine_down, "4 phases", spoil="/^way /d")
     assert "paths found" not in said
     assert planned(said) == [3, 4]
     assert said.count(CHANGED) == 1
@@ -315,23 +317,19 @@ def test_a_rank_that_sees_no_change_follows(mpi: Mpi, tmp_path: Path) -> None:
 
 @pytest.mark.lab
 @needs_root
-def test_errors_of_one_rank_hold_up_nobody(mpi: Mpi, tmp_path: Path) -> None:
+def test_errors_of_one_rank_hold_up_nobody(fabric: Fabric) -> None:
     """Ranks ask each other only where they wait for each other anyway; who errs has asked nothing, and counts alike."""
-    pytest.importorskip("mpi4py")
-    with Lab.up(read_network_description(FABRIC), LabOptions(ecmp=True, ecmp_seed=SEED)) as lab:
-        said = Fabric(lab, mpi, tmp_path).run(lambda: spine_down(lab, "s2"), "4 phases", "errors")
+    said = fabric.run(fabric.spine_down, "4 phases", "errors")
     assert planned(said) == [3, 4]
     assert said.count(CHANGED) == 1
 
 
 @pytest.mark.lab
 @needs_root
-def test_no_rank_plans_anew_where_one_cannot(mpi: Mpi, tmp_path: Path) -> None:
+def test_no_rank_plans_anew_where_one_cannot(fabric: Fabric) -> None:
     """All have agreed that ways have changed when one finds that it does not know the ways there are."""
-    pytest.importorskip("mpi4py")
     problem = "the table of paths (HOCKET_PATHS_TABLE) is damaged; plans keep to the ways that they are for"
-    with Lab.up(read_network_description(FABRIC), LabOptions(ecmp=True, ecmp_seed=SEED)) as lab:
-        said = Fabric(lab, mpi, tmp_path).run(lambda: spine_down(lab, "s2"), problem, spoil="/^up /d")
+    said = fabric.run(fabric.spine_down, problem, spoil="/^up /d")
     assert planned(said) == [3]
     assert said.count(problem) == 1
     assert CHANGED not in said

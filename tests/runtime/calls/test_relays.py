@@ -10,7 +10,10 @@ import pytest
 
 from call_rows import all_to_alls, grid, rows
 from forwarding_hosts import DGX1, FOUR, Links, hosts_of, network_file, random_links, ring
+from hocket import _core
 from hocket.launch.mpi import Mpi, MpiFamily
+from hocket.network import read_network
+from hocket.planning.plan import plan_demand
 from mpi_programs import compile_with_hocket
 from reported_calls import Said, all_scheduled
 from scheduled_calls import EVERYTHING
@@ -20,6 +23,7 @@ Launch = Callable[..., subprocess.CompletedProcess[str]]
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 NETWORKS = {"DGX-1": DGX1, "ring": ring(6), "random": random_links(3, 6, 6)}
+HALF = 1 << 19  # of a message among FOUR
 FORMS = ("MPI_Alltoall", "MPI_Ialltoall", "MPI_Alltoall_init")
 # Before nonblocking calls are ready the library serves them.
 EARLY = ("erroneous", "not_ready")
@@ -77,6 +81,31 @@ def test_ranks_of_one_host_send_whole_messages(check: Check, four: str) -> None:
     assert said.by_two_level(6) > 0
     together = [line for line in said.splitlines() if "aggregated" in line]
     assert together and not any("'relays'" in line for line in together)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "complaint"),
+    [
+        (lambda rows: rows.remove((1, 2, 1, 0, 1, HALF, HALF)), "lacks messages"),
+        (lambda rows: rows.remove((0, 0, 2, 0, 1, HALF, HALF)), "sends what its sender does not hold"),
+        (lambda rows: rows.append((3, 3, 1, 0, 1, HALF, HALF)), "delivers bytes twice"),
+        (lambda rows: rows.append((3, 0, 3, 0, 1, 0, HALF)), "sends bytes twice"),
+    ],
+)
+def test_a_spoilt_plan_is_refused(
+    check: Check, four: str, spoil: Callable[[list[tuple[int, ...]]], None], complaint: str
+) -> None:
+    """Whichever rank sees it, none schedules."""
+    network = read_network(four)
+    demand = _core.Demand(4, 2 * HALF)
+    sent = plan_demand(network, demand, "relays").schedule.rows()
+    spoil(sent)
+    schedule = _core.Schedule.from_rows(4, demand.bytes, sorted(sent))
+    waits = _core.derive_waits(network, schedule)
+    path = Path(four).with_name("spoilt.hkt")
+    path.write_bytes(_core.Plan(network, schedule, waits, demand, "by hand", 0, 0.0, 0.0).encode())
+    said = check(all_to_alls(20000), four, 4, env=EVERYTHING, exports={"HOCKET_PLAN": str(path)})
+    assert complaint in said and said.scheduled(ranks=4) == 0, said
 
 
 def test_one_rank_with_other_counts_ends_every_call(mpi: Mpi, launch: Launch, four: str) -> None:

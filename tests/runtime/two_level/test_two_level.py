@@ -113,7 +113,6 @@ def test_many_rounds(two_level: Callable[..., Said], candidate: str) -> None:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("candidate", ["two-level-1", "two-level-native"])
 def test_every_operation_on_each_of_its_types(two_level: Callable[..., Said], candidate: str) -> None:
     said = two_level("reduce_check each 1000", "block", candidate)
