@@ -114,6 +114,13 @@ void bind_network(nb::module_& m) {
       .def_prop_ro("ranks", &Network::ranks)
       .def_prop_ro("channels", &Network::channels)
       .def_prop_ro("names", [](const Network& n) { return n.spec().names; })
+      .def(
+          "name_of",
+          [](const Network& n, hocket::Node node) {
+            if (node >= n.nodes()) throw hocket::InputError("no such node");
+            return n.spec().names[node];
+          },
+          "node"_a, "one of `names`, of which each reading makes a list anew")
       .def_prop_ro("ranks_per_node", [](const Network& n) { return n.spec().ranks; })
       .def_prop_ro("links", &links_of, "(node, node) per link; channel 2i goes from the first to the second")
       .def_prop_ro("sides", [](const Network& n) { return n.spec().sides; })

@@ -82,7 +82,7 @@ def _with_hosts(components: list[KnownNetwork], hosts: str) -> tuple[KnownNetwor
     from hocket.network.chosen import chosen_hosts
     from hocket.network.components import component_with
 
-    every = [known.network.names[host] for known in components for host in known.network.hosts]
+    every = [known.network.name_of(host) for known in components for host in known.network.hosts]
     names = chosen_hosts(hosts, every)
     found = component_with([known.description for known in components], names)
     return next(known for known in components if known.description is found), names

@@ -85,7 +85,8 @@ class _Grid:
         self.network, self.path = network, path
         self.kind = _KINDS[network.shape]
         self.sides = sides_of(network)
-        self.free = list(network.ranks_per_node)
+        self.places = network.ranks_per_node
+        self.free = list(self.places)
 
     def hosts_of(self, lines: list[Line], ranks: int) -> list[str]:
         seen: dict[int, int] = {}  # node to the line that took its last place
@@ -93,10 +94,9 @@ class _Grid:
         for number, text in lines:
             node = self._node(number, text)
             if self.free[node] == 0:
-                places = self.network.ranks_per_node[node]
                 raise self._error(
                     number,
-                    f"{_shown(text)} repeats line {seen[node]}, and its host has {_counted(places, 'rank')}",
+                    f"{_shown(text)} repeats line {seen[node]}, and its host has {_counted(self.places[node], 'rank')}",
                     "give every host as often as it has ranks" + self._free_places(),
                 )
             self.free[node] -= 1
@@ -108,7 +108,7 @@ class _Grid:
                 f"{_counted(len(nodes), 'line')} of coordinates for {ranks} ranks",
                 f"add a line for rank {len(nodes)} and each one after it{self._free_places()}",
             )
-        return [self.network.names[node] for node in nodes]
+        return [self.network.name_of(node) for node in nodes]
 
     def _node(self, number: int, text: str) -> int:
         fields = _SEPARATOR.split(text)

@@ -77,7 +77,7 @@ def find_paths(comm: MPI.Intracomm, network: _core.Network) -> Found | None:
     told = comm.gather(mine[0])
     if told is None:
         return None
-    names = [network.names[node] for node in hosts]
+    names = [network.name_of(node) for node in hosts]
     paths = Paths(
         datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         dict(zip(names, addresses, strict=True)),

@@ -90,8 +90,9 @@ def _keep_routes(whole: Network, part: NetworkDescription, links: Sequence[int])
 
 def _first_ranks(network: Network) -> dict[str, int]:
     """The first rank of every host, by the host's name."""
-    first = itertools.accumulate((network.ranks_per_node[host] for host in network.hosts), initial=0)
-    return {network.names[host]: rank for host, rank in zip(network.hosts, first, strict=False)}
+    ranks = network.ranks_per_node
+    first = itertools.accumulate((ranks[host] for host in network.hosts), initial=0)
+    return {network.name_of(host): rank for host, rank in zip(network.hosts, first, strict=False)}
 
 
 def _whole(description: NetworkDescription) -> NetworkError:

@@ -70,8 +70,9 @@ def wiring_digest(description: NetworkDescription) -> str:
     """Digest of the wiring, in 16 digits: names, which nodes are hosts, links; without rates and order."""
     if description.wiring is not None:  # still not made: nobody has asked for links
         spec = description.wiring.make()
-        nodes = sorted([name, ranks > 0] for name, ranks in zip(spec.names, spec.ranks, strict=True))
-        links = sorted(sorted((spec.names[a], spec.names[b])) for a, b, _, _ in spec.links)
+        names = spec.names  # a list made anew at each reading
+        nodes = sorted([name, ranks > 0] for name, ranks in zip(names, spec.ranks, strict=True))
+        links = sorted(sorted((names[a], names[b])) for a, b, _, _ in spec.links)
     else:
         nodes = sorted([node.name, node.is_host] for node in description.nodes)
         links = sorted(sorted((link.a, link.b)) for link in description.links)

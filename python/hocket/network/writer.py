@@ -101,13 +101,14 @@ def _graph(network: Network, path: str, head: str) -> dict[str, str]:
         files[beside] = _tables(network)
     text.write(f"\n[defaults]\nrate = {_rate(rate)}\nlatency = {_time(latency)}\n")
     text.writelines(f"{line}\n" for line in _ranks(network.ranks_per_node))
+    ports, forwards = network.ports, network.forwards
     for node, (name, count) in enumerate(zip(names, network.ranks_per_node, strict=True)):
         text.write(f"\n[[{'host' if count else 'switch'}]]\nname = {_text(name)}\n")
         if count and count != ranks:
             text.write(f"ranks = {count}\n")
-        if count and network.ports and network.ports[node] != 1:
-            text.write(f"ports = {network.ports[node]}\n")
-        if count and network.forwards and network.forwards[node]:
+        if count and ports and ports[node] != 1:
+            text.write(f"ports = {ports[node]}\n")
+        if count and forwards and forwards[node]:
             text.write("forward = true\n")
     for index, (a, b) in enumerate(links):
         text.write(f"\n[[link]]\na = {_text(names[a])}\nb = {_text(names[b])}\n")

@@ -107,7 +107,7 @@ class Network:
 
     def host_of(self, rank: int) -> str:
         """The name of the host that a rank is on."""
-        return str(self._core.names[self._core.host_of(self._rank(rank))])
+        return str(self._core.name_of(self._core.host_of(self._rank(rank))))
 
     def route(self, src: int, dst: int) -> tuple[Channel, ...]:
         """The channels that a message from rank ``src`` to rank ``dst`` takes, in order; none within a host."""

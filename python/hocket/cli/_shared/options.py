@@ -253,7 +253,7 @@ def tell_notes(known: KnownNetwork) -> None:
 def component_line(components: Sequence[KnownNetwork], number: int) -> str:
     """Heading of a component, for networks with several."""
     network = components[number].network
-    first, last = (network.names[network.hosts[place]] for place in (0, -1))
+    first, last = network.name_of(network.hosts[0]), network.name_of(network.hosts[-1])
     names = first if first == last else f"{first} to {last}"
     hosts = "1 host" if len(network.hosts) == 1 else f"{len(network.hosts)} hosts"
     text = f"component {number + 1} of {len(components)}: {hosts}, {names}; no link leads to the others"

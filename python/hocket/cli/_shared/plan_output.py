@@ -110,7 +110,7 @@ def tell_components(
         planned = plan(known.network)
         refused = refused or not planned.certificate.ok
         if as_json:
-            names = [known.network.names[host] for host in known.network.hosts]
+            names = [known.network.name_of(host) for host in known.network.hosts]
             reports.append({"host_names": names, **_report(planned, known, _bounds(planned, as_json))})
             continue
         click.echo(("\n" if number else "") + component_line(components, number))

@@ -25,7 +25,7 @@ def nodes_of_ranks(network: _core.Network, processors: Sequence[str], placement:
         return None
     nodes: dict[str, int] = {}
     for node in network.hosts:
-        name = network.names[node]
+        name = network.name_of(node)
         for spelling in {name, name.partition(".")[0]}:
             nodes[spelling] = -1 if spelling in nodes else node  # two hosts of one short name
     found = [nodes.get(name, nodes.get(name.partition(".")[0], -1)) for name in processors]

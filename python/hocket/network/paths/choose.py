@@ -54,7 +54,7 @@ def settled(network: _core.Network, paths: Paths) -> _core.Network:
     non-blocking: messages load nothing but the links of their hosts."""
     if not paths.spraying:
         return routed(network, choose(network, paths).routes)
-    hosts = {network.names[host]: host for host in network.hosts}
+    hosts = {network.name_of(host): host for host in network.hosts}
     first = {network.host_of(rank): rank for rank in reversed(range(network.ranks))}
     routes = {}
     for a, b in paths.pairs:
@@ -87,7 +87,7 @@ def choose(network: _core.Network, paths: Paths) -> Chosen:
     all-to-all goes in shifts, each host sending to the one so many places on, with a channel for each message of a
     shift; where none are found, such that the load of an all-to-all is balanced.
     """
-    hosts = {network.names[host]: host for host in network.hosts}
+    hosts = {network.name_of(host): host for host in network.hosts}
     numbers = {name: number for number, name in enumerate(paths.addresses)}
     first = {network.host_of(rank): rank for rank in reversed(range(network.ranks))}
     chosen, items, wants = Chosen(), [], []

@@ -82,7 +82,9 @@ def _grid(network: Network) -> Picture:
         return float(column + right * (plane[1] + 1)), -float(row + down * (plane[0] + 1))
 
     places = [place(node) for node in range(network.nodes)]
-    marks = [Mark(x, y, network.names[node], (node,), ranks[node] > 0) for node, (x, y) in enumerate(places)]
+    marks = [
+        Mark(x, y, network.name_of(node), (node,), ranks[node] > 0) for node, (x, y) in enumerate(places)
+    ]
     along = {len(sides) - 1: (_STUB, 0.0), len(sides) - 2: (0.0, -_STUB)}
     lines = []
     for link, (a, b) in enumerate(network.links):
@@ -133,8 +135,8 @@ def _levels(network: Network) -> Picture:
         for some in [hosts] if together else [[host] for host in hosts]:
             for host in some:
                 x[host], mark_of[host] = at, len(marks)
-            name = network.names[some[0]]
-            many = f"{len(some)} hosts of {network.names[leaf]}: {name} … {network.names[some[-1]]}"
+            name = network.name_of(some[0])
+            many = f"{len(some)} hosts of {network.name_of(leaf)}: {name} … {network.name_of(some[-1])}"
             marks.append(Mark(at, 0.0, many if len(some) > 1 else name, tuple(some), True))
             at += 1
         at += _GAP
@@ -142,7 +144,7 @@ def _levels(network: Network) -> Picture:
         nodes = [node for node in range(network.nodes) if levels[node] == level]
         for node, place in zip(*_spread(nodes, levels, near, x, at - 1 - _GAP), strict=True):
             x[node], mark_of[node] = place, len(marks)
-            marks.append(Mark(place, float(level), network.names[node], (node,), False))
+            marks.append(Mark(place, float(level), network.name_of(node), (node,), False))
     links: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for link, (a, b) in enumerate(network.links):
         if mark_of[a] != mark_of[b]:

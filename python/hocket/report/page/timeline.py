@@ -147,7 +147,7 @@ def _in_rows(cells: NDArray[np.floating[Any]], lanes: Sequence[Lane]) -> NDArray
 def _bars(network: Network, schedule: Schedule, times: Times, lanes: Sequence[Lane]) -> go.Bar:
     factor, _ = times.scale
     hops, lengths = schedule.hops(), schedule.lengths()
-    names = [escaped(network.names[network.host_of(rank)]) for rank in range(network.ranks)]
+    names = [escaped(network.name_of(network.host_of(rank))) for rank in range(network.ranks)]
     base: list[float] = []
     wide: list[float] = []
     y: list[float] = []
