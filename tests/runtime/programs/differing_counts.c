@@ -5,7 +5,8 @@
  * p(ersistent); CALL, COUNTS, ODD: only these, by name and number ('-': all). Rank 0 prints a line for each call: the
  * form, the call, the counts of all ranks and of the odd one, whether that is so only of what it sends, which rank it
  * is; then for each rank the class of what came back, and a '!' where the communicator's handler was not called once
- * for an error, or without one. At last "ok <checks>". A call that does not end is named, and ends the job. */
+ * for an error, or without one. At last "ok <checks>". A call that does not end is named, and ends the job. With
+ * `fatal`, errors end the job at the first call. */
 #include <hocket.h>
 #include <mpi.h>
 #include <signal.h>
@@ -154,6 +155,13 @@ static void tell(int code) {
   fflush(stdout);
 }
 
+/* MPICH's launcher sometimes lets the others be when a rank ends the job: they are not to wait for it for long. */
+static void wait_for_the_end(void) {
+  signal(SIGALRM, SIG_DFL);
+  alarm(5);
+  for (;;) pause();
+}
+
 static void run_case(const struct call* call, enum form form, int number, int odd) {
   const int all = cases[number].all, other = cases[number].odd, only_sends = cases[number].only_sends;
   if (only_sends && call->flow >= BROADCAST) return; /* there is one count */
@@ -167,7 +175,9 @@ static void run_case(const struct call* call, enum form form, int number, int od
   for (int i = 0; i < n * MOST; ++i) out[i] = i;
   alarm(SECONDS);
   handled = 0;
-  tell(run(call, form, c));
+  const int code = run(call, form, c);
+  if (fatal && code == MPI_SUCCESS) wait_for_the_end();
+  tell(code);
   const uint64_t before = hocket_scheduled_calls();
   for (int round = 0; round < 2; ++round) run_right(call, form, all);
   if (getenv("SCHEDULED") != NULL) check(hocket_scheduled_calls() - before == 2);
