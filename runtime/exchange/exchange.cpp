@@ -34,6 +34,7 @@ Exchange::Exchange(MPI_Comm comm, Planned planned, const Settings& settings, con
   check(PMPI_Comm_size(comm_, &size));
   order_sends(static_cast<std::size_t>(size));
   order_receives(static_cast<std::size_t>(size));
+  order_signals(static_cast<std::size_t>(size));
 }
 
 /// A buffered send says nothing about when its data has left the host, so its receiver does: a send
@@ -61,6 +62,22 @@ void Exchange::order_receives(std::size_t ranks) {
     group_of_last[receives[r].src] = group_begin_.size();
   }
   group_begin_.push_back(receives.size());
+}
+
+/// Tokens and acknowledgements for a send's receiver go before it: behind its bytes they would take as long as the
+/// message, and a pair that exchanges messages in one phase would do so one after the other. As these receives belong
+/// to earlier phases, ranks cannot wait in a circle.
+void Exchange::order_signals(std::size_t ranks) {
+  const auto& receives = planned_.program.receives;
+  std::vector<std::vector<std::size_t>> owed(ranks);
+  std::size_t r = 0;
+  for (const RankProgram::Send& send : planned_.program.sends) {
+    for (; r < receives.size() && receives[r].phase < send.phase; ++r) {
+      owed[receives[r].src].push_back(r);
+      for (const Release& waiting : receives[r].releases) owed[waiting.rank].push_back(r);
+    }
+    owed_before_.push_back(std::exchange(owed[send.dst], {}));
+  }
 }
 
 }  // namespace hocket::runtime

@@ -43,6 +43,7 @@ class Exchange {
 
   void order_sends(std::size_t ranks);
   void order_receives(std::size_t ranks);
+  void order_signals(std::size_t ranks);
 
   MPI_Comm comm_;
   Planned planned_;
@@ -56,6 +57,8 @@ class Exchange {
   std::vector<std::size_t> acks_before_;
   /// Per send and receive: the one before it to or from the same rank, or itself.
   std::vector<std::size_t> before_to_same_, before_from_same_;
+  /// Per send: receives of earlier phases after which its receiver is told to go on, since the send to it before.
+  std::vector<std::vector<std::size_t>> owed_before_;
   std::size_t widest_ = 0;  ///< sends in one phase, at most
   /// Receives of one phase from different ranks are a group: their segments are awaited in turn.
   std::vector<std::size_t> group_begin_;

@@ -116,6 +116,7 @@ class ExchangeRun {
   void expect_acknowledgements(std::size_t sends);
   void poll_acknowledgements();
   [[nodiscard]] bool may_start(SendSlot& send_slot);
+  [[nodiscard]] bool owes_signals(std::size_t send) const;
   [[nodiscard]] bool holds_next(SendSlot& send_slot) const;
   [[nodiscard]] bool is_there(const Span& span, const RankProgram::Send& send) const;
   void prepare_next(SendSlot& send_slot);

@@ -218,6 +218,7 @@ bool ExchangeRun::may_start(SendSlot& send_slot) {
     return send_slot.open = true;
   }
   if (signals() && acks_in_ < owner_.acks_before_[send_slot.send]) return false;
+  if (owes_signals(send_slot.send)) return false;
   if (own_tokens_[send_slot.send] < send_slot.own_tokens) return false;
   if (!all_done(send_slot.tokens)) return false;
   if (owner_.trace_ != nullptr) {
@@ -226,6 +227,14 @@ bool ExchangeRun::may_start(SendSlot& send_slot) {
     trace("tokens", send_slot.send, received + own_tokens_[send_slot.send]);
   }
   return send_slot.open = true;
+}
+
+/// Its receiver waits for this rank. Forwarded data is not held up for that.
+bool ExchangeRun::owes_signals(std::size_t send) const {
+  if (!signals() || held_ || missing_) return false;
+  return std::ranges::any_of(owner_.owed_before_[send], [&](std::size_t receive) {
+    return receive_missing_[receive] > missing_at_release(receive);
+  });
 }
 
 void ExchangeRun::prepare_next(SendSlot& send_slot) {
