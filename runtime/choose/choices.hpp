@@ -95,6 +95,9 @@ class Choices {
     return later_.try_emplace({kind, size_class(bytes)}, ready).first->second;
   }
 
+  /// The rate of hosts' links over the described one: 1 unless it was measured.
+  [[nodiscard]] double faster() const { return faster_; }
+
   /// The ranks know their place and what is kept of it.
   [[nodiscard]] bool met() const { return met_; }
   /// Collective.

@@ -28,20 +28,6 @@ Address mapped(const in_addr& four) {
   return address;
 }
 
-std::optional<Address> address_of(const sockaddr* name) {
-  if (name != nullptr && name->sa_family == AF_INET) {
-    sockaddr_in four{};
-    std::memcpy(&four, name, sizeof four);
-    return mapped(four.sin_addr);
-  }
-  if (name != nullptr && name->sa_family == AF_INET6) {
-    sockaddr_in6 six{};
-    std::memcpy(&six, name, sizeof six);
-    return Address{six.sin6_addr};
-  }
-  return std::nullopt;
-}
-
 /// A socket's name as the system takes it.
 struct Name {
   Name(const Address& address, std::uint16_t port) {
@@ -118,7 +104,23 @@ std::optional<Address> Address::read(const std::string& text) {
   return std::nullopt;
 }
 
-bool Address::operator==(const Address& other) const { return std::memcmp(&bytes, &other.bytes, sizeof bytes) == 0; }
+std::optional<Address> Address::of(const sockaddr* name) {
+  if (name != nullptr && name->sa_family == AF_INET) {
+    sockaddr_in four{};
+    std::memcpy(&four, name, sizeof four);
+    return mapped(four.sin_addr);
+  }
+  if (name != nullptr && name->sa_family == AF_INET6) {
+    sockaddr_in6 six{};
+    std::memcpy(&six, name, sizeof six);
+    return Address{six.sin6_addr};
+  }
+  return std::nullopt;
+}
+
+std::strong_ordering Address::operator<=>(const Address& other) const {
+  return std::memcmp(&bytes, &other.bytes, sizeof bytes) <=> 0;
+}
 
 SentProbe::~SentProbe() {
   if (handle_ >= 0) close(handle_);
@@ -162,7 +164,7 @@ std::optional<Address> SentProbe::answer() const {
     auto* const error = reinterpret_cast<sock_extended_err*>(CMSG_DATA(told));
     if ((error->ee_origin == SO_EE_ORIGIN_ICMP && error->ee_type == icmp_time_exceeded) ||
         (error->ee_origin == SO_EE_ORIGIN_ICMP6 && error->ee_type == icmp6_time_exceeded))
-      return address_of(SO_EE_OFFENDER(error));
+      return Address::of(SO_EE_OFFENDER(error));
   }
   return std::nullopt;
 }
@@ -172,7 +174,7 @@ std::vector<Address> own_addresses() {
   ifaddrs* all = nullptr;
   if (getifaddrs(&all) != 0) return own;
   for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next)
-    if (const auto address = address_of(one->ifa_addr)) own.push_back(*address);
+    if (const auto address = Address::of(one->ifa_addr)) own.push_back(*address);
   freeifaddrs(all);
   return own;
 }

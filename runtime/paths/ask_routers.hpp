@@ -1,7 +1,9 @@
 #pragma once
 /// Routers on the ways of connections, asked by opening them with a small time to live.
 #include <netinet/in.h>
+#include <sys/socket.h>
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -16,7 +18,9 @@ struct Address {
   in6_addr bytes{};
   /// Nothing for what is none.
   [[nodiscard]] static std::optional<Address> read(const std::string& text);
-  bool operator==(const Address& other) const;
+  [[nodiscard]] static std::optional<Address> of(const sockaddr* name);
+  bool operator==(const Address& other) const { return (*this <=> other) == 0; }
+  std::strong_ordering operator<=>(const Address& other) const;
 };
 
 /// The addresses of this host.

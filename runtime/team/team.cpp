@@ -171,6 +171,12 @@ Choices& Team::choices() {
   return *choices_;
 }
 
+Paced Team::schedule_serves() {
+  ways_.serve();
+  const double faster = choices_ ? choices_->faster() : 1;
+  return {settings().paths_table, static_cast<std::uint64_t>(faster * static_cast<double>(settings().pacing))};
+}
+
 std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate) {
   Requests::instance().post_remaining();  // planning takes time
   const bool rests_on_network = !kind.collective->forwards() || ways_.have_changed();

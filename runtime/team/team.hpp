@@ -18,6 +18,7 @@
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/irregular/schedule_cache.hpp"
 #include "runtime/mpi/neighbours.hpp"
+#include "runtime/paths/pacing.hpp"
 #include "runtime/plan/call_kind.hpp"
 #include "runtime/plan/numbering.hpp"
 #include "runtime/report/outcome.hpp"
@@ -109,8 +110,8 @@ class Team {
   /// collectively. Null, on all ranks alike and with a warning, where these widths are only assumed and cannot be
   /// measured. All-gathers do not rest on them: rings of switches load every link with one message each way.
   [[nodiscard]] const Network* network(MPI_Comm comm);
-  /// A schedule serves a blocking call.
-  void schedule_serves() { ways_.serve(); }
+  /// A schedule serves a blocking call, whose connections on planned paths keep the pace of their host's link.
+  [[nodiscard]] Paced schedule_serves();
   /// True if it is time to follow_ways(): the same on all ranks.
   [[nodiscard]] bool is_time_for_ways() const { return ways_.is_time(); }
   /// Asks all ranks whether connections take other ways than plans are for. If so, all is planned anew that has not

@@ -29,10 +29,20 @@ needs_root = pytest.mark.skipif(
 )
 FABRIC = "fat-tree:2x2x2@50Mbit"
 SEED = 7
+PACE = int(0.95 * 50e6 / 8)  # headers take the rest
 PROGRAM = """
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int paced;
+int setsockopt(int fd, int level, int name, const void* value, socklen_t length) {
+  paced += level == SOL_SOCKET && name == SO_MAX_PACING_RATE && *(const unsigned long*)value == PACE;
+  return (int)syscall(SYS_setsockopt, fd, level, name, value, length);
+}
 int main(int count, char** words) {
   MPI_Init(&count, &words);
   int n, rank, wrong = 0, bytes = 65536;
@@ -44,6 +54,7 @@ int main(int count, char** words) {
   for (int from = 0; from < n; ++from)
     for (int i = 0; i < bytes; ++i)
       wrong += in[from * bytes + i] != (unsigned char)(from * 31 + (rank * bytes + i) * 7);
+  fprintf(stderr, "rank %d paced %d\\n", rank, paced);
   MPI_Finalize();
   return wrong != 0;
 }
@@ -152,7 +163,8 @@ def test_paths_are_found_and_held(mpi: Mpi, tmp_path: Path) -> None:
 
     program = tmp_path / "program"
     (tmp_path / "program.c").write_text(PROGRAM)
-    subprocess.run([mpi.mpicc, "-O2", tmp_path / "program.c", "-o", program], check=True)
+    flags = ["-O2", "-rdynamic", f"-DPACE={PACE}UL"]
+    subprocess.run([mpi.mpicc, *flags, tmp_path / "program.c", "-o", program], check=True)
     command = [sys.executable, "-m", "hocket", "lab", "run", "--network", str(tmp_path / "found.toml"), "--ecmp",
                "--ecmp-seed", str(SEED), "--mpi", mpi.mpiexec, "--choose", "off", str(program)]  # fmt: skip
     for word, scheduled in (("hold", True), ("spread", False), ("off", True)):
@@ -163,6 +175,8 @@ def test_paths_are_found_and_held(mpi: Mpi, tmp_path: Path) -> None:
         said = done.stdout + done.stderr
         assert done.returncode == 0, said
         assert ("all-to-all of 4 ranks on 4 hosts" in said) == scheduled
+        paced = [int(calls) for calls in re.findall(r"^rank \d paced (\d+)$", said, re.MULTILINE)]
+        assert len(paced) == 4 and (sum(paced) > 0) == (word == "hold")
         held = [
             line for line in said.splitlines() if "hocket: paths:" in line and "connections on ports" in line
         ]

@@ -43,6 +43,15 @@ def test_ranks_get_a_table_and_a_port_to_listen_at() -> None:
     assert paths_environment(fabric(), {"HOCKET_PATHS": "spread"})["HOCKET_PATHS"] == "spread"
 
 
+def test_connections_keep_to_the_rate_of_hosts_links_if_it_is_known() -> None:
+    assert "HOCKET_PACING" not in paths_environment(fabric(), {})  # assumed: gigabit Ethernet
+    stated = fabric()
+    for link in stated.links:
+        link.rate = 1e9 / 8
+    assert paths_environment(stated, {})["HOCKET_PACING"] == str(int(0.95e9 / 8))
+    assert "HOCKET_PACING" not in paths_environment(stated, {"HOCKET_PACING": "0"})  # the user's stays
+
+
 def test_nothing_is_said_where_no_path_can_be_held() -> None:
     assert paths_environment(read_network_description(FABRIC), {}) == {}
     assert paths_environment(fabric(), {"HOCKET_PATHS": "off"}) == {}

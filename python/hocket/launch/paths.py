@@ -9,6 +9,8 @@ from typing import Final
 
 from hocket.errors import UsageError
 from hocket.network import NetworkDescription
+from hocket.network.host_rates import host_rates
+from hocket.network.parts import AssumedRate
 from hocket.network.paths.choose import choose, table_for_ranks
 from hocket.system.cache import keep
 
@@ -22,13 +24,16 @@ _LISTENING: Final = {
     "FI_TCP_PORT_HIGH_RANGE": "{0}",
     "OMPI_MCA_btl_tcp_port_min_v4": "{0}",
 }
-VARIABLES: Final = (VARIABLE, TABLE, *_LISTENING)
+PACING: Final = "HOCKET_PACING"
+VARIABLES: Final = (VARIABLE, TABLE, PACING, *_LISTENING)
+_PAYLOAD: Final = 0.95  # of a link's rate; headers take the rest of frames of 1,500 bytes
 
 
 def paths_environment(
     description: NetworkDescription, environment: Mapping[str, str] = os.environ
 ) -> dict[str, str]:
-    """Variables for every rank: the ports of its connections, and the port at which MPI libraries listen.
+    """Variables for every rank: the ports of its connections, the port at which MPI libraries listen, and the rate
+    at which connections send during scheduled calls, where the network states or has measured rates.
 
     Nothing where the network has no paths, packets are sprayed, or ``HOCKET_PATHS`` is off. What the user has
     set stays. Raises UsageError for a wrong word.
@@ -46,4 +51,7 @@ def paths_environment(
     listening = {
         name: form.format(paths.listen) for name, form in _LISTENING.items() if name not in environment
     }
-    return {VARIABLE: word, TABLE: str(keep("paths", table.encode(), ".txt")), **listening}
+    rates = host_rates(description)
+    known = rates and not any(isinstance(rate, AssumedRate) for rate in rates)
+    pacing = {PACING: str(int(_PAYLOAD * max(rates)))} if known and PACING not in environment else {}
+    return {VARIABLE: word, TABLE: str(keep("paths", table.encode(), ".txt")), **pacing, **listening}

@@ -18,7 +18,7 @@ def settle_host_rates(description: NetworkDescription) -> KnownRates:
     """Gives all links the rates that a run has measured, where these count, and says how they are known.
 
     The description's proportions stay: what is measured is how fast a host is."""
-    rates = _host_rates(description)
+    rates = host_rates(description)
     if not rates:
         return KnownRates("none", "host rates: no host has a link")
     rate, assumed = max(rates), all(isinstance(rate, AssumedRate) for rate in rates)
@@ -38,7 +38,8 @@ def settle_host_rates(description: NetworkDescription) -> KnownRates:
     return KnownRates("measured", f"host rates: measured on {measured.date} in this cluster: {found}")
 
 
-def _host_rates(description: NetworkDescription) -> list[float]:
+def host_rates(description: NetworkDescription) -> list[float]:
+    """Rates of the links of hosts, in bytes per second; those that no file states are of the type AssumedRate."""
     if description.wiring is not None:
         return [description.wiring.host_rate]
     if description.grid is not None:

@@ -1,0 +1,67 @@
+/* Connections on this host, some of them to a listener of the plan: pacing PORT OTHER_PORT TABLE. Prints the rates to
+ * which each is held before, while and after they are paced: to the plan's listener, at it, to another, at that. */
+#include "runtime/paths/pacing.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+using hocket::runtime::Paced;
+
+static sockaddr_in at(int port) {
+  sockaddr_in name{};
+  name.sin_family = AF_INET;
+  name.sin_port = htons(static_cast<std::uint16_t>(port));
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return name;
+}
+
+static void connect_to(int port, std::vector<int>& ends) {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0), one = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
+  const sockaddr_in name = at(port);
+  setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  const auto* plain = reinterpret_cast<const sockaddr*>(&name);
+  if (bind(listener, plain, sizeof name) != 0 || listen(listener, 1) != 0 || connect(one, plain, sizeof name) != 0)
+    std::exit(3);
+  ends.push_back(one);
+  ends.push_back(accept(listener, nullptr, nullptr));
+  close(listener);
+}
+
+static void tell(const char* when, const std::vector<int>& ends, std::size_t paced) {
+  std::printf("%s %zu:", when, paced);
+  for (const int end : ends) {
+    unsigned long rate = 0;
+    socklen_t length = sizeof rate;
+    getsockopt(end, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, &length);
+    std::printf(" %ld", static_cast<long>(rate));
+  }
+  std::printf("\n");
+}
+
+int main(int, char** words) {
+  std::vector<int> ends;
+  connect_to(std::atoi(words[1]), ends);
+  connect_to(std::atoi(words[2]), ends);
+  tell("before", ends, 0);
+  {
+    const Paced none(words[3], 0);
+    tell("at no rate", ends, none.connections());
+    const Paced paced(words[3], 1000000);
+    tell("paced", ends, paced.connections());
+    const Paced inner(words[3], 2000000);
+    tell("of two calls", ends, inner.connections());
+  }
+  tell("after", ends, 0);
+  {
+    const Paced paced(words[3], 1000000);
+    dup2(ends[2], ends[0]);  // the number stands for another connection now
+  }
+  tell("exchanged", ends, 0);
+}

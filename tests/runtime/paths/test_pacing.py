@@ -1,0 +1,50 @@
+"""Connections to hosts of the plan keep the pace of their host's link during a scheduled call, and no others."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from free_ports import free_ports
+
+ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.skipif(shutil.which("c++") is None, reason="needs a C++ compiler")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    built = tmp_path_factory.mktemp("pacing") / "pacing"
+    sources = [ROOT / "runtime/paths/pacing.cpp", ROOT / "runtime/paths/ask_routers.cpp"]
+    flags = ["-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-I", str(ROOT)]
+    subprocess.run(
+        ["c++", *flags, Path(__file__).with_name("pacing.cpp"), *sources, "-o", built, "-pthread"], check=True
+    )
+    return built
+
+
+def test_connections_of_the_plan_are_paced_while_a_schedule_runs(program: Path, tmp_path: Path) -> None:
+    port, other = free_ports(2)
+    table = tmp_path / "table"
+    table.write_text(
+        f"found 2026-11-28T09:00:00Z\n127.0.0.1 127.0.0.1 {port} 1234\nway 127.0.0.1 127.0.0.1 2 0 1 5\n"
+    )
+    done = subprocess.run([program, str(port), str(other), table], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "before 0: -1 -1 -1 -1",
+        "at no rate 0: -1 -1 -1 -1",
+        "paced 2: 1000000 1000000 -1 -1",
+        "of two calls 2: 1000000 1000000 -1 -1",
+        "after 0: -1 -1 -1 -1",
+        "exchanged 0: -1 -1 -1 -1",
+    ]
+
+
+def test_no_table_no_pacing(program: Path, tmp_path: Path) -> None:
+    ports = [str(port) for port in free_ports(2)]
+    for table in (str(tmp_path / "none"), ""):
+        done = subprocess.run([program, *ports, table], capture_output=True, text=True, check=True)
+        lines = done.stdout.splitlines()
+        assert len(lines) == 6 and all(line.endswith(" 0: -1 -1 -1 -1") for line in lines)
