@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from click.testing import CliRunner
 
 import mpi_programs
 from builds import compile_once
+from hocket.cli import cli
+from hocket.launch.environment import find_runtime
 from hocket.launch.mpi import Mpi, MpiFamily
 from mpi_programs import run_ranks
 from reported_calls import Said
@@ -23,6 +26,7 @@ PROGRAMS = Path(__file__).parent / "programs"
 # Ranks outnumber cores: one that polls keeps others from what it waits for. Those of Open MPI yield while they poll.
 SLEEPY = {MpiFamily.MPICH: {"HOCKET_SPIN_US": "0", "HOCKET_SLEEP_US": "50"}}
 
+found_runtime = functools.cache(find_runtime)  # which asks the compiler and reads all sources
 Built = Callable[[str, str], Path]
 
 
@@ -49,6 +53,27 @@ def compiled(mpi: Mpi, built: Built) -> Callable[[str], Path]:
 def names_library() -> Path:
     """Preloaded, gives a rank the processor name in its HOCKET_TEST_NAME."""
     return compile_once(["cc", "-shared", "-fPIC", str(PROGRAMS / "processor_names.c")], "names.so")
+
+
+def run_here(
+    arguments: Sequence[str], env: Mapping[str, str], timeout: float
+) -> subprocess.CompletedProcess[str]:
+    """``hocket run`` in this process: to start Python and import Hocket takes more than the ranks of most tests."""
+    done: list[subprocess.CompletedProcess[str]] = []
+
+    def start(command: Sequence[str]) -> int:
+        done.append(run_ranks(command, None, timeout))
+        return done[-1].returncode
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hocket.launch.exit_code", start)
+        patch.setattr("hocket.launch.environment.find_runtime", found_runtime)
+        result = CliRunner().invoke(cli, ["run", *arguments], prog_name="hocket", env=env)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    out = "".join([result.stdout, *(ranks.stdout for ranks in done)])
+    errors = "".join([result.stderr, *(ranks.stderr for ranks in done)])
+    return subprocess.CompletedProcess(arguments, result.exit_code, out, errors)
 
 
 class Launch(Protocol):
@@ -92,8 +117,8 @@ def launch(mpi: Mpi, compiled: Callable[[str], Path], tmp_path: Path) -> Launch:
             program = [str(wrapper), *program]
         placed = ["--placement", placement] if placement else []
         where = ["--mpi", mpi.mpiexec, "--network", network, "-n", str(ranks), *placed]
-        command = [sys.executable, "-m", "hocket", "run", *where, *options, "-v", "--", *program]
-        return run_ranks(command, {**SLEEPY.get(mpi.family, {}), **os.environ, **(env or {})}, timeout)
+        sleepy = {name: value for name, value in SLEEPY.get(mpi.family, {}).items() if name not in os.environ}
+        return run_here([*where, *options, "-v", "--", *program], {**sleepy, **(env or {})}, timeout)
 
     return run
 
