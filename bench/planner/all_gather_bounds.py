@@ -5,7 +5,8 @@ bound of all cuts.
 
 Run by `make bench NAME=all-gather-bounds`; writes bench/results/all-gather-bounds.{csv,md}. Times are predicted: the
 same on every machine, but for those of planning. The bound is exact: the narrowest cut, by maximum flows; of an
-all-reduce it is the larger of two, which nobody need reach.
+all-reduce it is the larger of two, which nobody need reach: where hosts differ (Kautz K(2,4)) the blocks of the halves
+are equal all the same, and the weak hosts take longest.
 """
 
 from __future__ import annotations

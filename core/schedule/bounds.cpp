@@ -153,17 +153,39 @@ Bounds irregular_bounds(const Network& network, const Demand& demand) {
   return bounds;
 }
 
-/// Bytes a second into all hosts together; infinite where only routes are known.
-double rate_into_hosts(const Network& network) {
-  if (network.shape() == Shape::routed) return std::numeric_limits<double>::infinity();
-  double rate = 0;
-  std::vector<bool> is_host(network.nodes(), false);
-  for (const Node host : network.hosts()) is_host[host] = true;
+/// A vector's time into parts of the network that hold hosts, which it enters 2 (parts - 1) times in all as it would
+/// hosts. A part is what links of at least a rate hold together.
+double seconds_into_parts(const Network& network, double vector, double rate) {
+  std::vector<Node> part(network.nodes());
+  std::iota(part.begin(), part.end(), 0U);
+  const auto part_of = [&](Node node) {
+    while (part[node] != node) node = part[node] = part[part[node]];
+    return node;
+  };
+  for (const LinkSpec& link : network.spec().links)
+    if (link.rate >= rate) part[part_of(link.a)] = part_of(link.b);
+  std::vector<bool> has_hosts(network.nodes(), false);
+  for (const Node host : network.hosts()) has_hosts[part_of(host)] = true;
+  double into = 0;
   for (Channel channel = 0; channel < network.channels(); ++channel) {
     const LinkSpec& link = network.spec().links[channel / 2];
-    if (is_host[channel % 2 == 0 ? link.b : link.a]) rate += network.rate(channel);
+    const Node from = part_of(channel % 2 == 0 ? link.a : link.b), to = part_of(channel % 2 == 0 ? link.b : link.a);
+    if (from != to && has_hosts[to]) into += network.rate(channel);
   }
-  return rate;
+  const auto parts = static_cast<double>(std::ranges::count(has_hosts, true));
+  return parts < 2 ? 0 : 2 * (parts - 1) * vector / into;
+}
+
+/// The most of these: parts are hosts, or boxes of hosts whose links to each other are faster than those to others.
+double seconds_into_parts(const Network& network, double vector) {
+  if (network.shape() == Shape::routed) return 0;  // only routes are known
+  constexpr std::size_t most_rates = 16;
+  std::vector<double> rates{std::numeric_limits<double>::infinity()};
+  for (const LinkSpec& link : network.spec().links)
+    if (rates.size() < most_rates && std::ranges::find(rates, link.rate) == rates.end()) rates.push_back(link.rate);
+  double most = 0;
+  for (const double rate : rates) most = std::max(most, seconds_into_parts(network, vector, rate));
+  return most;
 }
 
 /// Bounds of a reduce-scatter: those of the all-gather with every channel reversed, since the sums take the way back.
@@ -175,8 +197,8 @@ Bounds reduce_scatter_bounds(const Network& network, const Demand& demand) {
 }
 
 /// Every side of a cut must hear of the other's sum: the whole vector crosses it. No switch adds, so the vector goes
-/// into hosts 2 (N - 1) times in all (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
-/// workstations", JPDC 2009).
+/// into N hosts, or parts of the network, 2 (N - 1) times in all (Patarasuk and Yuan, "Bandwidth optimal all-reduce
+/// algorithms for clusters of workstations", JPDC 2009).
 Bounds all_reduce_bounds(const Network& network, const Demand& demand) {
   std::uint64_t vector = 0;
   for (Rank rank = 0; rank < demand.ranks; ++rank) vector += demand.contribution(rank);
@@ -187,10 +209,9 @@ Bounds all_reduce_bounds(const Network& network, const Demand& demand) {
   for (Channel up = 0; up + 1 < network.channels(); up += 2)
     bounds.load[up] = bounds.load[up + 1] = bounds.load[up] + bounds.load[up + 1];
   if (network.hosts().size() < 2) return bounds;
-  const double rounds = 2 * static_cast<double>(network.hosts().size() - 1);
-  const double hosts = rounds * static_cast<double>(vector) / rate_into_hosts(network);
-  bounds.seconds = std::max(across.seconds, hosts);
-  if (across.seconds >= hosts) bounds.bottleneck = across.bottleneck;
+  const double parts = seconds_into_parts(network, static_cast<double>(vector));
+  bounds.seconds = std::max(across.seconds, parts);
+  if (across.seconds >= parts) bounds.bottleneck = across.bottleneck;
   return bounds;
 }
 

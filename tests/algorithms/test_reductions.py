@@ -185,7 +185,7 @@ def test_all_gathers_over_slow_switch_links_are_chosen_as_they_run(source: str) 
 
 
 def test_bounds_of_an_all_reduce() -> None:
-    """2 M (N - 1) / N over a host's link; over a slow inter-switch link M each way."""
+    """2 M (N - 1) / N over a host's link; over a slow inter-switch link M each way; boxes are as hosts."""
     size, rate = 1 << 20, 1.25e8
     star = read_network("star:8")
     assert _core.lower_bounds(star, demand_of("all-reduce", 8, size)).seconds == pytest.approx(
@@ -196,6 +196,18 @@ def test_bounds_of_an_all_reduce() -> None:
     )
     assert _core.lower_bounds(slow, demand_of("all-reduce", 2, size)).seconds == pytest.approx(
         size / (rate / 10)
+    )
+    # Three boxes of two hosts: into each goes the vector 2 · 2 / 3 times, over the links of both to the switch outside.
+    names = ["out", *(f"{kind}{box}" for box in range(3) for kind in ("in", "a", "b", "x", "y"))]
+    ends = [(5 * box + i, 5 * box + j) for box in range(3) for i, j in ((2, 1), (3, 1), (2, 4), (3, 5))] + [
+        (5 * box + card, 0) for box in range(3) for card in (4, 5)
+    ]
+    boxes = _core.build_graph(
+        names, [0] + 3 * [0, 1, 1, 0, 0], [a for a, _ in ends], [b for _, b in ends],
+        3 * [12 * rate, 12 * rate, rate, rate] + 6 * [rate], [0.0] * len(ends),
+    )  # fmt: skip
+    assert _core.lower_bounds(boxes, demand_of("all-reduce", 6, size)).seconds == pytest.approx(
+        2 * 2 / 3 * size / (2 * rate)
     )
 
 

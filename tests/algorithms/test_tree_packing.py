@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect, insort
 from collections import defaultdict
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -135,7 +136,7 @@ def test_any_fabric_and_any_contributions(seed: int) -> None:
         carry_out(network, demand, algorithm.make(network, demand))
         proven(network, demand)
     for pattern in ("reduce-scatter", "all-reduce"):
-        proven(network, _core.Demand(network.ranks, BYTES, pattern))
+        assert proven(network, _core.Demand(network.ranks, BYTES, pattern)) >= 1
 
 
 @pytest.mark.parametrize(
@@ -152,6 +153,48 @@ def test_fast_hosts_come_near_the_narrowest_cut(plan: NetworkPlan, most: float) 
         assert planned.algorithm.name == "tree-packing"
         seconds = planned.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS).seconds
         assert seconds <= most * planned.bound_seconds
+
+
+def random_fast_hosts(seed: int) -> NetworkPlan:
+    """Switches in a ring with chords, each with one host that is as fast as they together."""
+    rng = Random(seed)
+    switches = rng.randint(4, 14)
+    edges = {(a, a + 1) for a in range(switches - 1)} | {(0, switches - 1)}
+    for _ in range(rng.randint(switches, 3 * switches)):
+        a, b = sorted(rng.sample(range(switches), 2))
+        edges.add((a, b))
+    return fast_hosts(switches, sorted(edges))
+
+
+def random_boxes(seed: int) -> NetworkPlan:
+    """Boxes of hosts by a fast switch each; every host has a slower card, on one switch outside."""
+    rng = Random(seed)
+    plan = NetworkPlan()
+    outside = plan.node(0)
+    hosts, inside = rng.randint(2, 6), RATE * rng.choice([4, 6, 12])
+    for _ in range(rng.randint(2, 4)):
+        switch = plan.node(0)
+        for _ in range(hosts):
+            host = plan.node(1, switch, inside)
+            card = plan.node(0, host)
+            plan.link(card, outside, RATE)
+    return plan
+
+
+@pytest.mark.parametrize("kind", [random_fast_hosts, random_boxes])
+@pytest.mark.parametrize("seed", range(12))
+def test_broadcasts_go_down_trees_that_pack_the_cut_exactly(
+    kind: Callable[[int], NetworkPlan], seed: int
+) -> None:
+    """Few trees that are all under way at once: what is above the bound is the time in which they fill."""
+    plan = kind(seed)
+    ends = [[link[end] for link in plan.links] for end in range(2)]
+    network = _core.build_graph(plan.names, plan.ranks, *ends, plan.rates, [0.0] * len(plan.links))
+    contributions = [0] * network.ranks
+    contributions[Random(seed).randrange(network.ranks)] = 4 * BYTES
+    demand = _core.Demand(network.ranks, 4 * BYTES, "all-gather", contributions)
+    carry_out(network, demand, _core.find_algorithm("tree-packing", "all-gather").make(network, demand))
+    assert proven(network, demand) <= 1.04
 
 
 def test_many_hosts_of_one_rank_each_way() -> None:

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "core/algorithms/all_gather/arborescences.hpp"
 #include "core/algorithms/shared/channel_prices.hpp"
 #include "core/algorithms/shared/random.hpp"
 #include "core/schedule/bounds.hpp"
@@ -200,7 +201,7 @@ class Packer {
 /// Parts of the largest contribution: of few that leave no channel partly idle, so many that one tree more on a channel
 /// costs little.
 std::uint64_t parts_of_largest(const Network& network, const HostRoutes& routes, double contributors, double largest,
-                               double bound) {
+                               double bound, double fewest) {
   std::vector<double> rates;
   for (Channel channel = 0; channel < network.channels(); ++channel) rates.push_back(network.rate(channel));
   std::ranges::sort(rates);
@@ -217,25 +218,16 @@ std::uint64_t parts_of_largest(const Network& network, const HostRoutes& routes,
     if (loss < least) least = loss, best = parts;
   }
   const double units = std::max(rates.front() * bound * best / largest, 1e-3);
-  const double wanted = best * std::ceil(fewest_units / units);
+  const double wanted = best * std::ceil(fewest / units);
   const double affordable = most_swept / (contributors * static_cast<double>(routes.length()));
   return static_cast<std::uint64_t>(
       std::max(1.0, std::min({wanted, affordable, largest / smallest_tree, 8 * fewest_units})));
 }
 
-}  // namespace
-
-Forest pack_trees(const Network& network, const Demand& demand, const HostRoutes& routes, std::uint64_t seed) {
-  double largest = 0, contributors = 0;
-  for (Rank rank = 0; rank < demand.ranks; ++rank) {
-    const auto bytes = static_cast<double>(demand.contribution(rank));
-    largest = std::max(largest, bytes);
-    contributors += bytes > 0;
-  }
-  const double bound = lower_bounds(network, demand).seconds;
-  if (routes.hosts() < 2 || bound <= 0) return loaded(network, routes, {});
+/// A tree without parents yet for each part of a contribution; `most`: parts of the largest one.
+std::vector<HostTree> cut(const Network& network, const Demand& demand, const HostRoutes& routes, double largest,
+                          std::uint64_t most) {
   std::vector<HostTree> trees;
-  const std::uint64_t most = parts_of_largest(network, routes, contributors, largest, bound);
   for (std::uint32_t root = 0; root < routes.hosts(); ++root) {
     const Node host = network.hosts()[root];
     for (std::uint32_t i = 0; i < network.spec().ranks[host]; ++i) {
@@ -249,6 +241,27 @@ Forest pack_trees(const Network& network, const Demand& demand, const HostRoutes
                          bytes / parts * (part + 1) + bytes % parts * (part + 1) / parts});
     }
   }
+  return trees;
+}
+
+}  // namespace
+
+Forest pack_trees(const Network& network, const Demand& demand, const HostRoutes& routes, std::uint64_t seed) {
+  double largest = 0, contributors = 0;
+  for (Rank rank = 0; rank < demand.ranks; ++rank) {
+    const auto bytes = static_cast<double>(demand.contribution(rank));
+    largest = std::max(largest, bytes);
+    contributors += bytes > 0;
+  }
+  const double bound = lower_bounds(network, demand).seconds;
+  if (routes.hosts() < 2 || bound <= 0) return loaded(network, routes, {});
+  if (contributors == 1) {
+    std::vector<HostTree> trees =
+        cut(network, demand, routes, largest, parts_of_largest(network, routes, 1, largest, bound, 1));
+    if (pack_exactly(network, routes, trees, bound)) return loaded(network, routes, std::move(trees));
+  }
+  std::vector<HostTree> trees = cut(network, demand, routes, largest,
+                                    parts_of_largest(network, routes, contributors, largest, bound, fewest_units));
   Packer(network, routes, trees, bound, seed).run();
   return loaded(network, routes, std::move(trees));
 }

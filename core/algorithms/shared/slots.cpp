@@ -11,8 +11,8 @@
 namespace hocket::algorithms {
 namespace {
 
-constexpr double fewest_slots = 240, most_slots = 1000, most_messages = 6e4;
-constexpr double smallest_grain = 1024;  // bytes: less is all header
+constexpr double fewest_slots = 240, most_slots = 1100, most_messages = 7.4e4;
+constexpr double smallest_message = 512;  // bytes: less is all header
 constexpr double most_grain_sends = 3e6;
 constexpr double small_gap = 0.01;  // of a message that whole grains leave empty
 constexpr std::uint32_t most_per_message = 8;
@@ -137,7 +137,7 @@ class Slots {
     double all = 0, longest = 0;
     for (std::size_t tree = 0; tree < edges_.size(); ++tree) all += forest_.trees[tree].bytes() * edges_[tree];
     const double wanted = slowest * forest_.seconds / std::max(slots, 1.0) / per_message;
-    const double grain = std::max({wanted, smallest_grain, all / most_grain_sends});
+    const double grain = std::max({wanted, smallest_message / per_message, all / most_grain_sends});
     for (std::size_t tree = 0; tree < grains_.size(); ++tree) {
       const double bytes = forest_.trees[tree].bytes();
       grains_[tree] = static_cast<std::uint32_t>(std::max(1.0, std::ceil(bytes / grain * (1 - 1e-9))));
