@@ -165,7 +165,7 @@ template <class Native>
 int blocking(LibraryCall name, MPI_Comm comm, const Sides& sides, Native native) {
   return guarded(comm, [&]() -> int {
     if (is_erroneous_here(name, comm, sides)) return wait_in_mpi(native);
-    complete_pending_setups(comm);
+    if (!sides.reach.rooted()) complete_pending_setups(comm);
     Run run = run_by_plan(comm, sides);
     int code = MPI_SUCCESS;
     std::chrono::steady_clock::time_point since;

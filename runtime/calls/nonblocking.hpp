@@ -144,7 +144,7 @@ extern "C" std::atomic<int> hocket_pending_setups;
 
 namespace hocket::runtime {
 
-/// In calls that wait for all ranks of the communicator.
+/// In calls that wait for all ranks of the communicator: where a call does not, nobody may wait for a rank that errs.
 inline void complete_pending_setups(MPI_Comm comm) {
   if (hocket_pending_setups.load(std::memory_order_relaxed) != 0) [[unlikely]]
     Nonblocking::fulfil(comm);

@@ -178,7 +178,7 @@ template <class Call, class Native>
 int blocking(LibraryCall name, const Call& call, Native native) {
   return guarded(call.comm, [&]() -> int {
     if (is_erroneous_here(name, call)) return wait_in_mpi(native);
-    complete_pending_setups(call.comm);
+    if (!has_root(call)) complete_pending_setups(call.comm);
     Team* const team = Team::known(call.comm);
     if (team != nullptr && team->is_time_for_ways() && waits_for_all(*team, call)) follow_ways(call.comm, *team);
     if (!is_chosen(call) || (team != nullptr && team->fixed_candidate() != nullptr)) {
