@@ -241,14 +241,11 @@ def test_what_held_paths_are_worth() -> None:
         assert f"| {'MPICH' if mpi == 'mpich' else 'Open MPI'} | {call} | {told} |" in page
     targets = {"all-to-all": 1.15, "all-gather": 1.2, "all-reduce": 1.2}
     missed = {key: 100 * (float(row[6].split()[0]) / targets[key[1]] - 1) for key, row in rows.items()}
-    assert all(missed[mpi, "all-gather"] < 0 for mpi in ("mpich", "openmpi"))
-    few = [f"{missed[mpi, 'all-reduce']:.1f}".removesuffix(".0") for mpi in ("mpich", "openmpi")]
+    assert all(missed[key] <= 0 for key in rows if key[1] != "all-to-all")  # "the rest is reached"
     many = [f"{missed[mpi, 'all-to-all']:.0f}" for mpi in ("mpich", "openmpi")]
-    assert (
-        f"{few[0]} % (MPICH) and {few[1]} % (Open MPI), held all-to-alls by {many[0]} % and {many[1]} %"
-        in page
-    )
+    assert f"all-to-alls miss theirs by {many[0]} % (MPICH) and {many[1]} % (Open MPI)" in page
     whole = {row[0]: row[6] for row in cells_of("paths") if row[3] == "24"}
+    assert min(float(gain) for gain in whole.values()) >= 1.4
     assert f"was {whole['mpich']} times as fast as natively with MPICH, and {whole['openmpi']} times" in page
     slow = {row[0]: row[6].split()[0] for row in cells_of("paths-10mbit") if row[1] == "all-to-all"}
     assert (
