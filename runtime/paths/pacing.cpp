@@ -89,7 +89,8 @@ class Connections {
     DIR* const open = opendir("/proc/self/fd");
     if (open == nullptr) return;
     while (const dirent* entry = readdir(open))
-      if (const int handle = std::atoi(entry->d_name); is_of_plan(handle)) handles_.push_back(handle);
+      if (const auto handle = static_cast<int>(std::strtol(entry->d_name, nullptr, 10)); is_of_plan(handle))
+        handles_.push_back(handle);
     closedir(open);
     const Clock::time_point now = Clock::now();
     next_look_ = now + 100 * (now - began);
