@@ -8,7 +8,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -49,13 +49,13 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def all_of(seen: list[int], count: int) -> list[int]:
-    """Ports that connected, sorted, once there are so many: the server takes its time where others run."""
+def soon(condition: Callable[[], object]) -> bool:
+    """True once it holds: the server takes its time where others run."""
     for _ in range(1000):
-        if len(seen) >= count:
-            break
+        if condition():
+            return True
         time.sleep(0.01)
-    return sorted(seen)
+    return False
 
 
 @contextmanager
@@ -125,7 +125,7 @@ def test_connections_take_the_ports_of_the_plan(built: Path, family: socket.Addr
         ports, said = connected(built, table, ip, port, 6)
         assert ports[:4] == PORTS  # each in use already when the next is opened
         assert not set(ports[4:]) & set(PORTS)
-        assert all_of(seen, len(ports)) == sorted(ports)
+        assert soon(lambda: sorted(seen) == sorted(ports)), (seen, ports)
         assert "4 connections on ports of the plan; 14 ports taken, 2 connections left as asked" in said
         assert PORTS[0] not in connected(built, table, ip, port, 1, mode="off")[0]
         (bound,) = free_ports(1)
@@ -172,7 +172,7 @@ def test_a_programs_own_sockets(built: Path) -> None:
                 timeout=120,
             )
             outputs.append(done.stdout)
-            assert bool(set(PORTS) & set(all_of(seen, 2000))) == preload
+            assert soon(lambda: set(PORTS) & set(seen)) if preload else not set(PORTS) & set(seen)
     assert outputs[0] == outputs[1]
     assert "opened 2000, written to 2000" in outputs[0]
 
