@@ -44,15 +44,13 @@ class Connections {
     return connections;
   }
 
-  /// Returns how many there are.
-  std::size_t begin(std::uint64_t rate) {
+  void begin(std::uint64_t rate) {
     const std::lock_guard lock(mutex_);
     if (callers_ == 0) {
       look();
       set(static_cast<unsigned long>(rate));
     }
     ++callers_;
-    return handles_.size();
   }
 
   void end() {
@@ -112,7 +110,7 @@ class Connections {
 }  // namespace
 
 Paced::Paced(const std::string& table, std::uint64_t rate) : paces_(rate > 0 && !table.empty()) {
-  if (paces_) connections_ = Connections::instance(table).begin(rate);
+  if (paces_) Connections::instance(table).begin(rate);
 }
 
 Paced::~Paced() {

@@ -1,6 +1,5 @@
 #pragma once
 /// Connections that send no faster than their host's link.
-#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -19,12 +18,8 @@ class Paced {
   Paced(const Paced&) = delete;
   Paced& operator=(const Paced&) = delete;
 
-  /// Number of paced connections.
-  [[nodiscard]] std::size_t connections() const { return connections_; }
-
  private:
   bool paces_;
-  std::size_t connections_ = 0;
 };
 
 }  // namespace hocket::runtime

@@ -33,12 +33,12 @@ def test_connections_of_the_plan_are_paced_while_a_schedule_runs(program: Path, 
     )
     done = subprocess.run([program, str(port), str(other), table], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
-        "before 0: -1 -1 -1 -1",
-        "at no rate 0: -1 -1 -1 -1",
-        "paced 2: 1000000 1000000 -1 -1",
-        "of two calls 2: 1000000 1000000 -1 -1",
-        "after 0: -1 -1 -1 -1",
-        "exchanged 0: -1 -1 -1 -1",
+        "before: -1 -1 -1 -1",
+        "at no rate: -1 -1 -1 -1",
+        "paced: 1000000 1000000 -1 -1",
+        "of two calls: 1000000 1000000 -1 -1",
+        "after: -1 -1 -1 -1",
+        "exchanged: -1 -1 -1 -1",
     ]
 
 
@@ -47,4 +47,4 @@ def test_no_table_no_pacing(program: Path, tmp_path: Path) -> None:
     for table in (str(tmp_path / "none"), ""):
         done = subprocess.run([program, *ports, table], capture_output=True, text=True, check=True)
         lines = done.stdout.splitlines()
-        assert len(lines) == 6 and all(line.endswith(" 0: -1 -1 -1 -1") for line in lines)
+        assert len(lines) == 6 and all(line.endswith(": -1 -1 -1 -1") for line in lines)
