@@ -3,10 +3,11 @@
     python bench/paths/run.py [--mpi mpich --mpi PATH/mpirun] [--seeds 1 2 3 4 5] [--patterns all-to-all all-gather]
 
 For each seed of the hash a fabric is built and its paths are found. Four candidates call in turn, a job each: native by
-the hash; native on planned paths (HOCKET_PATHS=spread); the schedule by the hash; the schedule on planned paths. Ranks
-are in order for all-to-alls, at random for the others. On the first --whole seeds jobs of --calls calls are timed as
-users run them, default settings, learning included. Raw numbers and medians go to bench/results/paths.{csv,md}; what a
-run that is cut off has measured stays there.
+the hash; native on planned paths (HOCKET_PATHS=spread); the schedule by the hash; the schedule on planned paths.
+--unpaced adds the last one without pacing. Ranks are in order for all-to-alls, at random for the others. On the first
+--whole seeds jobs of --calls calls are timed as users run them, default settings, learning included; with --stated also
+where the network states another rate. Raw numbers and medians go to bench/results/paths.{csv,md}; what a run that is
+cut off has measured stays there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import re
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ from pathlib import Path
 from hocket.lab import Lab, LabOptions, RunResult
 from hocket.launch.environment import RuntimeOptions, scheduled_environment
 from hocket.launch.mpi import Mpi, mpi4py_environment
-from hocket.launch.paths import VARIABLE
+from hocket.launch.paths import PACING, VARIABLE
 from hocket.network import read_known_network, read_network_description
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -38,6 +39,7 @@ TOTAL = ROOT / "bench/choose/total_time.c"
 NATIVE, SPREAD, HASHED, HELD = CANDIDATES = (
     "native, by hash", "native, spread", "schedule, by hash", "schedule, held",
 )  # fmt: skip
+UNPACED = "schedule, held, unpaced"
 DEFAULT = "default settings"
 CALLS = {"all-to-all": "alltoall", "all-gather": "allgather", "all-reduce": "allreduce"}
 SAID = re.compile(
@@ -88,6 +90,13 @@ def discovered(lab: Lab, mpi: Mpi, fabric: str, work: Path) -> tuple[str, Row]:
     return path, {"found_in": told["seconds"], "packets": told["packets_per_pair"], "silent": told["silent"]}
 
 
+def stating(rate: str, network: str) -> str:
+    """The network in a file that states another rate."""
+    path = Path(network).with_name("stated.toml")
+    path.write_text(re.sub(r'rate = "[^"]*"', f'rate = "{rate}"', Path(network).read_text()))
+    return str(path)
+
+
 def done(result: RunResult, what: str) -> str:
     if result.exit_code != 0:
         sys.exit(f"{what}: exit code {result.exit_code}\n{result.output}")
@@ -113,12 +122,14 @@ def bound(fabric: Fabric, pattern: str, size: int) -> float:
 def calls(fabric: Fabric, mpi: Mpi, pattern: str, arguments: argparse.Namespace, work: Path) -> Iterator[Row]:
     """A row for each call, a job for each candidate."""
     program = compiled(mpi, TIMES, work)
-    environments: Mapping[str, dict[str, str]] = {
+    environments: dict[str, dict[str, str]] = {
         NATIVE: {},
         SPREAD: environment(mpi, fabric.found, "spread", "off"),
         HASHED: environment(mpi, fabric.plain, "off", "off"),
         HELD: environment(mpi, fabric.found, "hold", "off"),
     }
+    if arguments.unpaced:
+        environments[UNPACED] = environments[HELD] | {PACING: "0"}
     size = arguments.bytes * (fabric.lab.ranks if pattern == "all-reduce" else 1)
     command = [str(program), CALLS[pattern], f"{size}:{arguments.repetitions}"]
     shuffle = None if pattern == "all-to-all" else fabric.seed
@@ -143,8 +154,11 @@ def whole(fabric: Fabric, mpi: Mpi, pattern: str, arguments: argparse.Namespace,
     """A row for a job of many calls: natively, and with Hocket as users start it."""
     program = compiled(mpi, TOTAL, work)
     command = [str(program), CALLS[pattern], str(arguments.bytes), str(arguments.calls)]
-    default = environment(mpi, fabric.found, "hold", None)
-    for candidate, env in alternating({NATIVE: {}, DEFAULT: default}.items(), fabric.seed):
+    environments = {NATIVE: {}, DEFAULT: environment(mpi, fabric.found, "hold", None)}
+    for rate in arguments.stated:
+        wrong = stating(rate, fabric.found)
+        environments[f"{DEFAULT}; {rate} stated"] = environment(mpi, wrong, "hold", None)
+    for candidate, env in alternating(environments.items(), fabric.seed):
         with tempfile.TemporaryDirectory() as kept:  # nothing is known from earlier jobs
             choices = {"HOCKET_CHOICES": kept} if env else {}
             result = fabric.lab.run(command, mpi=mpi, env=env | choices, timeout=300, capture=True)
@@ -183,17 +197,26 @@ def over_bound(rows: list[Row]) -> dict[str, list[float]]:
     }
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
-    """Medians over the seeds."""
+def table(rows: list[Row], ours: str) -> list[str]:
+    """Times over the bound of all candidates that were measured, and how many times as fast ours is as native."""
+    every = [*CANDIDATES, UNPACED, DEFAULT]
+    names = sorted(
+        {row["candidate"] for row in rows}, key=lambda name: (every.index(name.split(";")[0]), name)
+    )
     told: list[list[object]] = []
-    jobs: list[list[object]] = []
     for key, of in grouped(rows, "mpi", "pattern", "bytes", "calls").items():
         by = over_bound(of)
-        ours = DEFAULT if DEFAULT in by else HELD
         gain = f"{statistics.median(by[NATIVE]) / statistics.median(by[ours]):.2f}"
-        candidates = (NATIVE, DEFAULT) if DEFAULT in by else CANDIDATES
-        line = [*(spread(by[name], 2) for name in candidates), gain, len(by[NATIVE])]
-        (jobs if DEFAULT in by else told).append([*key[:3], *line] if DEFAULT not in by else [*key, *line])
+        whole = key if ours == DEFAULT else key[:3]
+        told.append([*whole, *(spread(by[name], 2) for name in names), gain, len(by[NATIVE])])
+    head = ["MPI", "pattern", "bytes", "calls"] if ours == DEFAULT else ["MPI", "pattern", "bytes"]
+    return cells([*head, *names, f"native / {ours.split(', ')[-1].split()[0]}", "seeds"], told)
+
+
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    """Medians over the seeds."""
+    calls = [row for row in rows if row["calls"] == 1]
+    jobs = [row for row in rows if row["calls"] > 1]
     found = sorted({(row["found_in"], row["packets"], row["silent"]) for row in rows})
     connections = {
         name: (sum(row["held"] for row in of), sum(row["held"] + row["left"] for row in of))
@@ -206,15 +229,14 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "",
         f"{provenance(heading)}; {settings}, load average {heading['load']} at the start.",
         "",
-        *cells(["MPI", "pattern", "bytes", *CANDIDATES, "native / held", "seeds"], told),
+        *table(calls, HELD),
         "",
         "Time over the bound of full bisection: median (minimum–maximum) over seeds of the hash, of each the median of",
         "the calls of a job. Ranks are in order for all-to-alls, at random for the others. Every byte was compared.",
         "Packet headers take 5 % of the wires, which the bound leaves out.",
     ]
     if jobs:
-        columns = ["MPI", "pattern", "bytes", "calls", NATIVE, DEFAULT, "native / default", "seeds"]
-        lines += ["", *cells(columns, jobs), "", "Whole jobs as users start them, learning included."]
+        lines += ["", *table(jobs, DEFAULT), "", "Whole jobs as users start them, learning included."]
     return [
         *lines,
         "",
@@ -238,6 +260,12 @@ def main() -> None:
     )
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--whole", type=int, default=2, metavar="SEEDS", help="with jobs of many calls")
+    parser.add_argument(
+        "--unpaced", action="store_true", help="the schedule on held paths without pacing, too"
+    )
+    parser.add_argument(
+        "--stated", action="append", default=[], metavar="RATE", help="wrongly, in whole jobs"
+    )
     parser.add_argument("--calls", type=int, default=24, help="of such a job")
     parser.add_argument("--buffer", type=int, default=60000, help="bytes per port")
     parser.add_argument("--cc", default="cubic")
