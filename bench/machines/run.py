@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import permutations
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
@@ -87,6 +88,13 @@ def figures(rows: Sequence[Row]) -> list[str]:
     return [f"{len(found)}", f"{median(found):.1%}", f"{np.percentile(found, 90):.0%}", f"{within:.1%}"]
 
 
+def measured_again(rows: Sequence[Row]) -> tuple[int, list[float]]:
+    """Number of cells that several runs measured, and how far each run is from each other one, relative to that."""
+    same = grouped(rows, "system", "nodes", "ranks_per_node", "collective", "algorithm", "bytes").values()
+    times = [[row["measured_us"] for row in cell] for cell in same if len(cell) > 1]
+    return len(times), [abs(a - b) / b for cell in times for a, b in permutations(cell, 2)]
+
+
 def of_row(row: Row) -> Prediction:
     shape = tuple(int(side) for side in row["nodes"].split()[0].split("x"))
     job = Job(row["system"], row["job"], shape, row["ranks_per_node"])
@@ -119,6 +127,20 @@ def summary(heading: Row, rows: list[Row]) -> Iterator[str]:
     for system, own in grouped(theirs, "system").items():
         lines.append([system, *figures([row for row in own if row["use"] == "blind"]), right(own)])
     yield from cells([*head, "best among two"], lines)
+    yield ""
+    yield "## The same cell, measured again"
+    yield ""
+    yield "Cells that several runs measured, and how far each run is from each other one: no model is nearer to all."
+    yield ""
+    runs = {system: measured_again(own) for system, own in grouped(theirs, "system").items()}
+    yield from cells(
+        ["", "cells", "median difference", f"within {BOUND:.0%}"],
+        (
+            [system, twice, f"{median(far):.1%}", f"{sum(one <= BOUND for one in far) / len(far):.1%}"]
+            for system, (twice, far) in runs.items()
+            if twice
+        ),
+    )
     yield ""
     yield "## By job"
     yield ""

@@ -23,6 +23,7 @@ import named
 import ours
 import peers
 import predict
+import run as pages
 import standard
 import tofu
 from cells import Cell, Job, read_cells
@@ -221,6 +222,14 @@ def test_equal_rows_of_one_job_are_told_apart(tmp_path, monkeypatch, capsys) -> 
     ]
     told = json.loads(run([*files(tmp_path, rows), "--json"], monkeypatch, capsys)[1])
     assert told["cells"] == 4  # of six: the smallest and the largest are fitted on
+
+
+def test_runs_of_the_same_cell_are_compared_both_ways() -> None:
+    alike = dict.fromkeys(["system", "nodes", "ranks_per_node", "collective", "algorithm", "bytes"], "same")
+    rows = [alike | {"job": str(us), "measured_us": us} for us in (10, 8)] + [
+        alike | {"bytes": "other", "measured_us": 1.0}
+    ]
+    assert pages.measured_again(rows) == (1, pytest.approx([0.25, 0.2]))
 
 
 def test_programs_for_grids_of_nodes_want_one_rank_a_node() -> None:
