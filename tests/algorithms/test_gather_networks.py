@@ -67,6 +67,15 @@ def dragonfly(groups: int, routers: int, hosts: int) -> _core.Network:
     return plan.build("graph")
 
 
+def cabled(seed: int) -> _core.Network:
+    """Hosts on switches, some of which are also wired to each other."""
+    rng = Random(seed)
+    plan = random_graph(rng, 4 + seed)
+    for _ in range(2):
+        plan.link(*rng.sample(plan.hosts, 2))
+    return plan.build("graph")
+
+
 FAMILIES: dict[str, Callable[[], _core.Network]] = {
     "one rank": lambda: one_host(1),
     "one host": lambda: one_host(4),
@@ -93,6 +102,7 @@ FAMILIES: dict[str, Callable[[], _core.Network]] = {
         f"graph {seed}": lambda seed=seed: random_graph(Random(seed), 2 + seed).build("graph")
         for seed in range(12)
     },
+    **{f"cabled {seed}": lambda seed=seed: cabled(seed) for seed in range(6)},
     "torus 3x4 of two ranks a host": lambda: _core.build_grid("torus", [3, 4], RATE, 0.0, ranks=2),
     "mesh 2x3 of three ranks a host": lambda: _core.build_grid("mesh", [2, 3], RATE, 0.0, ranks=3),
     "fat tree of four ranks a host": lambda: fat_tree(3, 3, 3, ranks=4),

@@ -65,6 +65,18 @@ def random_fabric(seed: int) -> NetworkPlan:
     return plan
 
 
+def two_boxes(latency: float) -> _core.Network:
+    """Two switches with 16 hosts each, half of which have a cable to one of the other box, a tenth as fast (DGX-2)."""
+    links = [(17 * box, 17 * box + host, 10 * RATE) for box in range(2) for host in range(1, 17)]
+    links += [(host, 16 + host, RATE) for host in range(2, 17, 2)]
+    names = [f"{'n' if at % 17 else 's'}{at}" for at in range(34)]
+    a, b, rates = zip(*links, strict=True)
+    ranks = [int(name[0] == "n") for name in names]
+    return _core.build_graph(
+        names, ranks, a, b, rates, [latency] * len(a), [], [1 + at % 2 for at in range(34)], ranks
+    )
+
+
 def add(parts: list[tuple[int, int]], part: tuple[int, int]) -> None:
     """A part that is not there yet; with those that it touches it becomes one."""
     begin, end = part
@@ -195,6 +207,14 @@ def test_broadcasts_go_down_trees_that_pack_the_cut_exactly(
     demand = _core.Demand(network.ranks, 4 * BYTES, "all-gather", contributions)
     carry_out(network, demand, _core.find_algorithm("tree-packing", "all-gather").make(network, demand))
     assert proven(network, demand) <= 1.04
+
+
+@pytest.mark.parametrize(("parts", "most"), [(0, 1.01), (3, 1.10), (10, 1.27)])
+def test_each_slot_costs_the_latency_of_links(parts: int, most: float) -> None:
+    """``parts``: thousandths of the time of a contribution. What saves fill time then costs more than it saves."""
+    latency = parts / 1000 * BYTES / (10 * RATE)
+    demand = _core.Demand(32, BYTES, "all-gather")
+    assert proven(two_boxes(latency), demand) <= most
 
 
 def test_many_hosts_of_one_rank_each_way() -> None:

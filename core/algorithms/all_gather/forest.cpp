@@ -21,8 +21,8 @@ constexpr double small_rest = 0.005;    // of a channel that a whole number of t
 constexpr std::uint32_t most_parts_tried = 24;
 constexpr double most_packing_work = 1e8, most_swept = 5e7;  // routes looked at: about a second; of one sweep, channels
 constexpr int most_vain_sweeps = 40;
-constexpr double bound_met = 1.001;      // times the bound
-constexpr double price_of_depth = 0.02;  // of the price, a level: deep trees fill late
+constexpr double bound_met = 1.001;     // times the bound
+constexpr double price_of_depth = 0.1;  // of the price, a level: deep trees fill late
 
 class Packer {
  public:

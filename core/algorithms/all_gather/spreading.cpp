@@ -71,10 +71,38 @@ class Spreading {
   }
 
  private:
-  /// Lists per rank the ranks from which it can get something, nearest first. Where every host is reached over hosts
-  /// that are wired to each other, ranks ask their neighbours only.
+  /// Lists per rank the ranks from which it can get something, nearest first. Where all hosts have neighbours, wired to
+  /// them without a switch, over which all reach all, ranks ask their neighbours only.
   void list_sources() {
-    list_sources(true);
+    if (!list_sources(true) || !sources_join_all()) list_sources(false);
+  }
+
+  /// Returns whether every rank has a neighbour.
+  bool list_sources(bool neighbours_only) {
+    bool wired = true;
+    std::vector<Channel> route;
+    std::vector<std::pair<std::size_t, Rank>> near;
+    sources_.assign(demand_.ranks, {});
+    for (Rank dst = 0; dst < demand_.ranks; ++dst) {
+      near.clear();
+      for (Rank i = 1; i < demand_.ranks; ++i) {
+        const Rank src = (dst + i) % demand_.ranks;
+        if (network_.host_of(src) == network_.host_of(dst)) continue;
+        route.clear();
+        network_.append_route(src, dst, route);
+        near.push_back({route.size(), src});
+      }
+      std::stable_sort(near.begin(), near.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+      wired = wired && !near.empty() && near.front().first == 1;
+      for (const auto& [hops, src] : near) {
+        if (neighbours_only && hops > 1) break;
+        sources_[dst].push_back(src);
+      }
+    }
+    return wired;
+  }
+
+  [[nodiscard]] bool sources_join_all() const {
     std::vector<bool> reached(demand_.ranks, false);
     std::vector<Rank> stack(1, 0);
     reached[0] = true;
@@ -89,28 +117,7 @@ class Spreading {
       for (std::uint32_t i = 0; i < network_.spec().ranks[network_.host_of(at)]; ++i) reach(first + i);
       for (const Rank source : sources_[at]) reach(source);
     }
-    if (std::find(reached.begin(), reached.end(), false) != reached.end()) list_sources(false);
-  }
-
-  void list_sources(bool neighbours_only) {
-    std::vector<Channel> route;
-    std::vector<std::pair<std::size_t, Rank>> near;
-    sources_.assign(demand_.ranks, {});
-    for (Rank dst = 0; dst < demand_.ranks; ++dst) {
-      near.clear();
-      for (Rank i = 1; i < demand_.ranks; ++i) {
-        const Rank src = (dst + i) % demand_.ranks;
-        if (network_.host_of(src) == network_.host_of(dst)) continue;
-        route.clear();
-        network_.append_route(src, dst, route);
-        near.push_back({route.size(), src});
-      }
-      std::stable_sort(near.begin(), near.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
-      for (const auto& [hops, src] : near) {
-        if (neighbours_only && hops > 1 && near.front().first == 1) break;
-        sources_[dst].push_back(src);
-      }
-    }
+    return std::find(reached.begin(), reached.end(), false) == reached.end();
   }
 
   void note(Rank rank, std::uint32_t part) {

@@ -111,9 +111,12 @@ class Slots {
   /// number of grains. Those send to several in turn, and take more slots until their messages are full.
   void choose_grains(double alpha) {
     if (pairs_.empty()) return;
-    double slowest = std::numeric_limits<double>::infinity(), fastest = 0;
+    double slowest = std::numeric_limits<double>::infinity(), fastest = 0, latency = 0;
     std::vector<double> sending(demand_.ranks, 0);
     for (const Pair& pair : pairs_) {
+      double way = 0;
+      for (const Channel channel : route(pair)) way += network_.latency(channel);
+      latency = std::max(latency, way);
       slowest = std::min(slowest, pair.speed);
       fastest = std::max(fastest, pair.speed);
       for (const Pair::Use& use : pair.uses) sending[pair.src] += forest_.trees[use.tree].bytes() / pair.speed;
@@ -123,7 +126,8 @@ class Slots {
     double slots = fewest_slots;
     if (fastest > slowest) slots = std::clamp(most_messages / at_once, fewest_slots, most_slots);
     const double messages = std::ranges::max(sending) / forest_.seconds;  // that a rank sends at once
-    if (alpha > 0) slots = std::min(slots, std::sqrt(deepest_ * forest_.seconds / (alpha * messages)));
+    const double each = alpha * messages + 2 * latency;  // of a slot: the token that ends it has the way of a message
+    if (each > 0) slots = std::min(slots, std::sqrt(deepest_ * forest_.seconds / each));
     double least = 2;
     std::uint32_t per_message = 1;
     for (std::uint32_t count = 1; count <= most_per_message && least > small_gap; ++count) {
