@@ -59,6 +59,16 @@ def kautz(degree: int, diameter: int, hosts: int) -> Any:
 
 def hyperx(*sides: int, hosts: int) -> Any:
     """Switches in a grid, all of a line wired to each other (Ahn et al., SC 2009)."""
+    return with_hosts(_hyperx(*sides), hosts)
+
+
+def hyperx_of_hosts(*sides: int) -> Any:
+    """The same, with hosts that forward in place of switches."""
+    graph = nx.convert_node_labels_to_integers(_hyperx(*sides))
+    return that_forward([(a, b, 1) for a, b in graph.edges], sum(sides) - len(sides))
+
+
+def _hyperx(*sides: int) -> Any:
     places = list(itertools.product(*map(range, sides)))
     graph = nx.Graph()
     graph.add_nodes_from(places)
@@ -67,7 +77,7 @@ def hyperx(*sides: int, hosts: int) -> Any:
         for a, b in itertools.combinations(places, 2)
         if sum(x != y for x, y in zip(a, b, strict=True)) == 1
     )
-    return with_hosts(graph, hosts)
+    return graph
 
 
 def slim_fly(q: int, hosts: int) -> Any:

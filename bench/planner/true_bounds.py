@@ -31,12 +31,28 @@ MOST_SECONDS: Final = 5.0
 MOST_RATIO: Final = 1.05
 MOST_HOSTS_TWICE: Final = 600  # planned by shortest paths, too
 
-Make = Callable[[], Any]  # a graph, or a short form
+Make = Callable[[], Any]  # a graph, a short form, or a network
+
+
+def all_ports(kind: str, *sides: int) -> _core.Network:
+    """A grid whose hosts send and get on all their links at once."""
+    ports = sides[0] if kind == "hypercube" else 2 * len(sides)
+    return _core.build_grid(kind, list(sides), 125e6, 5e-6, ports=ports)
+
 
 CASES: Final[dict[str, dict[str, Make]]] = {
     "grids": {
         name: lambda name=name: name
         for name in ("torus:8x4", "torus:8x8", "mesh:6x6", "torus:4x4x4", "hypercube:6")
+    },
+    "all ports": {
+        "torus 4×4×4": lambda: all_ports("torus", 4, 4, 4),
+        "torus 8×8": lambda: all_ports("torus", 8, 8),
+        "torus 3×3×3": lambda: all_ports("torus", 3, 3, 3),
+        **{f"hypercube {d}": lambda d=d: all_ports("hypercube", d) for d in (4, 5, 6)},
+        "HyperX 4×4, hosts that forward": lambda: topologies.hyperx_of_hosts(4, 4),
+        "HyperX 3×5, hosts that forward": lambda: topologies.hyperx_of_hosts(3, 5),
+        "HyperX 4×4×4, hosts that forward": lambda: topologies.hyperx_of_hosts(4, 4, 4),
     },
     "fat trees": {
         name: lambda name=name: name
@@ -92,7 +108,10 @@ def measure(family: str, name: str) -> Row:
     """One network, in this process."""
     made = CASES[family][name]()
     began = time.perf_counter()
-    network = hocket.Network(made) if isinstance(made, str) else hocket.Network.from_networkx(made)
+    if isinstance(made, _core.Network):
+        network = hocket.Network._of_core(made, name)
+    else:
+        network = hocket.Network(made) if isinstance(made, str) else hocket.Network.from_networkx(made)
     build_seconds = time.perf_counter() - began
     began = time.perf_counter()
     plan = hocket.plan(network, "all-to-all", bytes="64KiB")
@@ -176,7 +195,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "# All-to-alls over the bound of any routes",
         "",
         f"{provenance(heading)}, shared with other work.",
-        "In phases: B, maximum concurrent flow, whatever the routes, messages divided among ways; P, one port a host;",
+        "In phases: B, maximum concurrent flow, whatever the routes, messages divided among ways; P, the hosts' ports;",
         "A, the busiest channel of the routes; S, the plan, which the verifier accepts. Before: graphs by shortest",
         "paths, on the channels that carry least so far. Seconds: to build the network, with its routes; to plan.",
         "Where hosts forward, ranks may pass on parts of messages: S is the predicted time in such phases.",
