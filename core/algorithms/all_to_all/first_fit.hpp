@@ -1,6 +1,7 @@
 #pragma once
 /// Packing messages one by one into the earliest phase that has room.
-#include "core/algorithms/all_to_all/repair.hpp"
+#include "core/algorithms/all_to_all/packed.hpp"
+#include "core/algorithms/all_to_all/send_pools.hpp"
 #include "core/network/network.hpp"
 
 namespace hocket::algorithms {

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "core/algorithms/all_to_all/resources.hpp"
+#include "core/algorithms/all_to_all/tabu.hpp"
 #include "core/algorithms/all_to_all/timetable.hpp"
 #include "core/algorithms/shared/random.hpp"
 #include "core/progress/progress.hpp"
@@ -21,6 +22,7 @@ constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t most_steps = 1'000'000'000;  // some three seconds
 constexpr std::uint64_t steps_per_message = 200'000, least_steps_per_message = 3'500;
 constexpr std::uint32_t first_window = 256;  // phases looked at for one message: more find more, and cost more
+constexpr std::uint64_t most_above = 20;     // part of the bound above which phases are closed by tabu search
 constexpr int most_failures = 20;            // consecutive failures to dissolve a phase
 
 class EjectionSearch {
@@ -174,7 +176,8 @@ void repair(const Network& network, const SendPools& pools, std::uint64_t bound,
   };
   const auto restore = [&] { search.load(packed.phase_of, static_cast<std::uint32_t>(packed.phases)); };
 
-  // A quarter of the budget is kept for the second part.
+  // A quarter of the budget is kept for the second part; the third, which few plans need, has one of its own.
+  const std::uint64_t for_closing = budget;
   std::uint64_t for_filling = budget - budget / 4;
   budget /= 4;
   if (fill(search, packed, bound, needs_per_phase, patience, for_filling))
@@ -192,6 +195,8 @@ void repair(const Network& network, const SendPools& pools, std::uint64_t bound,
       if (!search.widen()) ++failures;
     }
   }
+  const std::uint64_t enough = bound + bound / most_above;
+  if (packed.phases > enough) close_by_tabu(resources, enough, packed, for_closing);
 }
 
 }  // namespace hocket::algorithms

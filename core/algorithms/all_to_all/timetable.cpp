@@ -8,7 +8,6 @@ namespace hocket::algorithms {
 namespace {
 
 constexpr std::uint64_t all_bits = ~std::uint64_t{0};
-constexpr std::uint64_t lanes = 16;  // rows are padded to this many phases, for whole vector instructions
 
 constexpr std::uint16_t no_tag = 0xffff;
 
@@ -101,6 +100,25 @@ std::uint32_t Timetable::cheapest_phase(std::uint32_t message, std::uint32_t fro
     left -= count;
   }
   return best;
+}
+
+void Timetable::prices(std::uint32_t message, std::span<std::int16_t> of_phases) const {
+  const auto route = needs(message);
+  std::copy_n(&price_[route[0] * stride_], of_phases.size(), of_phases.data());
+  for (std::size_t i = 1; i < route.size(); ++i)
+    add_row(of_phases.data(), &price_[route[i] * stride_], &tag_[route[i] * stride_], &tag_[route[i - 1] * stride_],
+            of_phases.size());
+}
+
+std::int16_t Timetable::price(std::uint32_t message, std::uint32_t phase) const {
+  std::int16_t sum = 0;
+  std::uint16_t before = no_tag;
+  for (const std::uint32_t resource : needs(message)) {
+    const std::uint64_t at = resource * stride_ + phase;
+    if (tag_[at] != before) sum = static_cast<std::int16_t>(sum + price_[at]);
+    before = tag_[at];
+  }
+  return sum;
 }
 
 std::uint32_t Timetable::lightest(std::uint32_t resource, std::uint32_t phase) {

@@ -13,6 +13,8 @@ namespace hocket::algorithms {
 class Timetable {
  public:
   static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
+  /// Rows are padded to a multiple of so many phases, for whole vector instructions.
+  static constexpr std::uint64_t lanes = 16;
 
   /// An empty timetable that may grow to `most_phases`.
   Timetable(const Resources& resources, std::span<const Hop> hops, std::uint32_t most_phases);
@@ -33,6 +35,9 @@ class Timetable {
   /// The cheapest of `window` phases, counted cyclically from `from`: the first one whose conflicting messages have the
   /// least total weight. A message that conflicts at several resources counts once where these follow each other.
   [[nodiscard]] std::uint32_t cheapest_phase(std::uint32_t message, std::uint32_t from, std::uint32_t window);
+  /// The total weight of a message's conflicting messages in each phase, and in one, counted as cheapest_phase() does.
+  void prices(std::uint32_t message, std::span<std::int16_t> of_phases) const;
+  [[nodiscard]] std::int16_t price(std::uint32_t message, std::uint32_t phase) const;
   /// Puts a message into a phase; appends those that had to leave, the lightest of each full resource.
   void put(std::uint32_t message, std::uint32_t phase, std::vector<std::uint32_t>& displaced);
   /// Takes a message out of its phase.
