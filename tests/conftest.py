@@ -52,9 +52,13 @@ for name, value in {**GIVE_WAY, "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"}.items():
     os.environ.setdefault(name, value)
 
 # Those moments, and the runtime's sleeps, end 50 us late unless a process may be woken later, which what it starts
-# inherits. At 300 us ranks of MPICH take a quarter less of the processors, and calls end no later.
+# inherits. At 300 us tests of calls with MPICH take a quarter less of the processors; those of two levels, whose ranks
+# mostly yield, a twentieth.
 with suppress(OSError):
     Path("/proc/self/timerslack_ns").write_text("300000")
+
+# numpy starts a thread for each core, which costs ranks in Python a twentieth; no test needs them.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 # A shell that starts tests in the background has them ignore Ctrl-C, of which some are about.
