@@ -130,6 +130,22 @@ def test_what_scontrol_prints_becomes_a_network(
     assert kept.build().names[kept.build().hosts[0]] == first
 
 
+def test_another_topology_than_slurms_default(
+    tmp_path: Path, hocket: Call, tools: Callable[..., None]
+) -> None:
+    """Scontrol's ``show topology`` prints the default one alone."""
+    tree = PLACED.replace("- topology: t\n  cluster_default: true", "- topology: fabric")
+    (tmp_path / "topology").write_text("No topology information available\n")
+    (tmp_path / "topoconf").write_text(tree.replace("---\n", "---\n- topology: all\n  flat: true\n"))
+    tools(scontrol=f"exec /bin/cat {tmp_path}/$2")
+    discover = ("network", "discover", "--slurm", "-o", tmp_path / "net.toml")
+    refused(hocket(*discover), "output of scontrol:4: the topology is flat", "--topology fabric")
+    answer = hocket(*discover, "--topology", "fabric")
+    assert answer.code == 0 and "Slurm: a torus of 12 hosts" in answer.out, answer
+    (tmp_path / "topoconf").write_text("No configuration\n")
+    refused(hocket(*discover, "--topology", "fabric"), "scontrol: tells no switches: No configuration")
+
+
 def test_files_of_lldpd_become_a_network(tmp_path: Path, hocket: Call) -> None:
     recorded, output = Path(__file__).parents[1] / "network" / "recorded" / "lldp", tmp_path / "net.toml"
     answer = hocket("network", "discover", "--lldp", recorded, "-o", output)

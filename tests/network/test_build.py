@@ -21,7 +21,7 @@ TWO = "SwitchName=s0 Nodes=n[0-1]\nSwitchName=s1 Nodes=n[2-3]\n"
     ("text", "line", "message"),
     [
         (TWO, None, "connected"),
-        (TWO + "SwitchName=s2 Switches=s[0-1]\nSwitchName=s3 Switches=s[0-2]", None, "cycle"),
+        (TWO + "SwitchName=s2 Switches=s[0-1],s3\nSwitchName=s3 Switches=s[1-2]", None, "cycle"),
         ("SwitchName=s0 Nodes=n0 Switches=s1\nSwitchName=s1 Nodes=n1 Switches=s0", None, "cycle"),
         ("SwitchName=s0 Nodes=n[0-1] Switches=s0", 1, "linked to itself"),
         ('[[switch]]\nname="s"\nhosts="n[0-1]"\n[[link]]\na="n0"\nb="n1"', 4, "wired twice"),

@@ -23,6 +23,20 @@ def test_a_tree(describe: Describe) -> None:
     assert network.links[-1].where.line == 5
 
 
+def test_continued_lines_are_joined_as_slurm_joins_them(describe: Describe, refused: Refused) -> None:
+    """Without a blank, whatever is cut; behind a comment nothing goes on."""
+    network = describe(
+        "SwitchName=s0 Nodes=n[0-\\ \n1],\\\nm # more \\\nSwitchName=s1 \\\n\tNodes=k\nSwitchName=top Swit\\\n"
+        "ches=s[0\\ # rest\n-1]\\\n"
+    )
+    assert [(link.a, link.b) for link in network.links] == [
+        ("s0", "n0"), ("s0", "n1"), ("s0", "m"), ("s1", "k"), ("top", "s0"), ("top", "s1"),
+    ]  # fmt: skip
+    assert refused("SwitchName=s0 Nodes=n0,\\\n  n1").endswith(
+        "without spaces, at the beginning of a continued line, too"
+    )
+
+
 def test_rates_are_the_defaults(tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("slurm") / "topology.conf"
     path.write_text("SwitchName=s Nodes=n[1-2] LinkSpeed=1")

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from hocket.network import NetworkDescription
+from hocket.errors import NetworkError, UsageError
+from hocket.network import Defaults, NetworkDescription, read_network_description
 
 Describe = Callable[[str], NetworkDescription]
 Refused = Callable[[str], str]
+EXAMPLES = Path(__file__).parents[2] / "examples" / "networks"
 
 TREE = """\
 ---
@@ -33,13 +37,34 @@ def test_the_default_tree(describe: Describe) -> None:
     assert [node.where.line for node in network.nodes if node.where] == [8, 10, 11, 11, 12, 13, 13]
 
 
+def test_a_topology_is_chosen_by_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "topology.yaml"
+    path.write_text(TREE.replace("cluster_default: true", "") + "- topology: third\n  block: {blocks: []}\n")
+    described = read_network_description(str(path), Defaults(topology="main"))
+    assert [node.name for node in described.nodes] == ["s1", "s2", "n1", "n2", "s3", "n3", "n4"]
+    for name, says in (("mian", "did you mean 'main'?"), ("xyz", "--topology takes other, main, third"),
+                       ("other", "choose another one: --topology main")):  # fmt: skip
+        with pytest.raises(NetworkError, match=re.escape(says)):
+            read_network_description(str(path), Defaults(topology=name))
+    for plain in ("star:4", str(EXAMPLES / "topology.conf")):
+        with pytest.raises(UsageError, match=r"topology\.yaml"):
+            read_network_description(plain, Defaults(topology="main"))
+
+
 BOMB = "- &a [x, x]\n" + "\n".join(f"- &{chr(98 + i)} [*{chr(97 + i)}, *{chr(97 + i)}]" for i in range(20))
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (TREE.replace("cluster_default: true", ""), "3: the topology is flat, which does not say"),
+        (
+            TREE.replace("cluster_default: true", ""),
+            "3: the topology is flat, which does not say how hosts are wired; choose another one: --topology main",
+        ),
+        (
+            TREE[: TREE.index("- topology: main")],
+            "3: the topology is flat, which does not say how hosts are wired; d",
+        ),
         ("- topology: t\n  block:\n    block_sizes: [4]", "3: the topology has no blocks"),
         ("- topology: t", "1: the topology has no single type"),
         ("- topology: t\n  tree: 5", "2: the tree must be"),

@@ -139,7 +139,11 @@ def discover(
         return
     with tempfile.TemporaryDirectory() as place:
         folder = Path(keep) if keep is not None else Path(place)
-        recorded = _asked_slurm(folder, as_json) if slurm else _recorded(folder, names, as_json)
+        recorded = (
+            _asked_slurm(folder, defaults.topology is not None, as_json)
+            if slurm
+            else _recorded(folder, names, as_json)
+        )
         if not slurm:
             defaults = replace(defaults, forwarding=str(recorded[1]))
         try:
@@ -244,9 +248,9 @@ def _merged(
     return known_network(merge(records, defaults, choice), defaults)
 
 
-def _asked_slurm(folder: Path, quiet: bool) -> list[Path]:
-    """The file with what scontrol prints of switches, blocks or rings. Of a torus it tells the places of hosts only
-    where it prints the configuration (``show topoconf``)."""
+def _asked_slurm(folder: Path, named: bool, quiet: bool) -> list[Path]:
+    """The file with what scontrol prints of switches, blocks or rings. Of a torus it tells the places of hosts, and of
+    several topologies other ones than the default, only where it prints the configuration (``show topoconf``)."""
     program = _program(SWITCHES, _INSTALL_SLURM)
     _make(folder)
 
@@ -255,14 +259,14 @@ def _asked_slurm(folder: Path, quiet: bool) -> list[Path]:
             f"running {SWITCHES}", partial(_run, [program, "show", what], _ANSWERS, _INSTALL_SLURM), quiet
         )
 
-    text = asked("topology")
-    if b"=" not in text:  # "No topology information available", exit code 0
+    text = asked("topoconf" if named else "topology")
+    if not named and (b"=" not in text or b"TorusName=" in text):
+        with contextlib.suppress(NetworkError):
+            configured = asked("topoconf")
+            text = configured if b"topology:" in configured else text
+    if b"=" not in text and b"topology:" not in text:  # "No topology information available", exit code 0
         said = text.decode(errors="replace").strip().splitlines()[-1][:200]
         raise NetworkError(f"tells no switches: {said}", where=Where(SWITCHES), remedy=_ANSWERS)
-    if b"TorusName=" in text:
-        with contextlib.suppress(NetworkError):
-            placed = asked("topoconf")
-            text = placed if b"torus3d:" in placed else text
     path = folder / f"{SWITCHES}.txt"
     write_atomically(str(path), [text])
     return [path]

@@ -1,4 +1,4 @@
-"""Errors of the core in the terms of the file: the lists that differ, the hosts that are not wired."""
+"""Errors of the core in the terms of the file: the cycles, the hosts that are not wired."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from hocket.network.parts import Link, Node, Shape, switch_links
+from hocket.network.parts import Link, Node, Shape
 from hocket.network.source import shown
 from hocket.system.text import some
 
@@ -20,12 +20,6 @@ def explained(
 ) -> tuple[str, str]:
     """Problem and remedy for the core's ``message`` on a node and a link (-1: on none)."""
     if shape == "tree" and link >= 0 and message.endswith("closes a cycle"):
-        differing = _differing(nodes, links)
-        if differing:
-            return (
-                f"{message}: {differing}",
-                f"list the same switches at both, as of parallel spines; if it is wired so, {_AS_GRAPH}",
-            )
         return message, f"remove one link of the cycle; if it is wired so, {_AS_GRAPH}"
     alone = _alone(nodes, links) if node >= 0 and "is not connected to" in message else []
     if alone:
@@ -56,28 +50,6 @@ def joined(nodes: Sequence[Node], links: Sequence[Link]) -> bool:
         seen |= new
         waiting += new
     return len(seen) == len(nodes)
-
-
-def _differing(nodes: Sequence[Node], links: Sequence[Link]) -> str:
-    """The first two switches that are above some of the same switches and not all; nothing where there are none."""
-    lower: dict[str, list[str]] = {}
-    upper: dict[str, list[str]] = {}
-    for index in switch_links(nodes, links):
-        link = links[index]
-        lower.setdefault(link.a, []).append(link.b)
-        upper.setdefault(link.b, []).append(link.a)
-    listed = {name: frozenset(below) for name, below in lower.items()}
-    for first, *others in upper.values():
-        for other in others:
-            if listed[first] == listed[other] or len(listed[first] & listed[other]) < 2:
-                continue
-            alone = [
-                f"{shown(some([each for each in lower[a] if each not in listed[b]]))} below {shown(a)} alone"
-                for a, b in ((first, other), (other, first))
-                if listed[a] - listed[b]
-            ]
-            return f"{shown(first)} and {shown(other)} have some of the same switches below them, {' and '.join(alone)}"
-    return ""
 
 
 def _alone(nodes: Sequence[Node], links: Sequence[Link]) -> list[str]:

@@ -41,7 +41,8 @@ class Defaults:
 
     ``forwarding`` is the path of a file with the forwarding tables that switches route by. ``latency_given``: the
     user states the latency, so that no reader assumes a more fitting one. ``lids``: where ports have several (lmc > 0),
-    messages go to the base one, or to one chosen for each pair of hosts.
+    messages go to the base one, or to one chosen for each pair of hosts. ``topology``: the one that counts of a file
+    with several.
     """
 
     rate: float = DEFAULT_RATE
@@ -54,6 +55,7 @@ class Defaults:
     ports: int = 1
     forwards: bool = False
     lids: Literal["base", "chosen"] = "base"
+    topology: str | None = None
 
 
 @dataclass(slots=True)

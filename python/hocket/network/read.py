@@ -17,13 +17,19 @@ def read_network_description(source: str, defaults: Defaults | None = None) -> N
     """
     text = Source(source, source, is_file=False)
     defaults = defaults or Defaults()
+    several = False
     if short_forms.sniff(text):
         description = short_forms.read(text, defaults)
     else:
         from hocket.network.readers import registry  # parsers of XML and YAML take long to load
 
         text = load(source)
-        description = registry.find(text).read(text, defaults)
+        reader = registry.find(text)
+        description = reader.read(text, defaults)
+        several = reader.name == "slurm-yaml"
+    if defaults.topology is not None and not several:
+        raise UsageError("--topology is for Slurm's topology.yaml, which may hold several",
+                         remedy="leave it out")  # fmt: skip
     description.source = source
     if text.is_file and description.routing is None:
         description.link_ends()

@@ -1,4 +1,4 @@
-"""Several spines over the same leaves: not a tree, but wired without doubt."""
+"""Several spines over leaves that they share: not a tree, but wired without doubt."""
 
 from __future__ import annotations
 
@@ -8,22 +8,24 @@ from hocket.network.description import NetworkDescription
 
 
 def allow_spines(description: NetworkDescription) -> None:
-    """Makes a graph of a tree whose switches may be below several others: where these are all above the
-    same switches, each of the lower is wired to each of the upper.
+    """Makes a graph of switches that are below several others: each is wired to all that list it. Messages take the
+    shortest paths.
 
-    Links name the upper switch first. Anything else that is no tree stays as it is, for the core to refuse.
+    Links name the upper switch first. Switches above themselves stay as they are, for the core to refuse.
     """
-    lower: dict[str, list[str]] = {}
-    upper: dict[str, list[str]] = {}
+    upper: dict[str, list[str]] = {node.name: [] for node in description.nodes if not node.is_host}
+    piece = {name: {name} for name in upper}  # of the switches joined so far
+    tree = True
     for index in description.uplinks():
         link = description.links[index]
-        lower.setdefault(link.a, []).append(link.b)
-        upper.setdefault(link.b, []).append(link.a)
-    if all(len(above) == 1 or len(lower[above[0]]) == 1 for above in upper.values()):
-        return  # no two switches meet twice
-    if any(len(set(below)) < len(below) for below in lower.values()):
-        return  # the same switch twice on one line
-    if any(len({frozenset(lower[name]) for name in above}) > 1 for above in upper.values()):
+        if link.a in upper[link.b]:
+            return  # the same switch twice on one line
+        upper[link.b].append(link.a)
+        smaller, larger = sorted((piece[link.a], piece[link.b]), key=len)
+        tree = tree and smaller is not larger
+        larger |= smaller
+        piece.update(dict.fromkeys(smaller, larger))
+    if tree:
         return
     try:
         TopologicalSorter(upper).prepare()

@@ -23,7 +23,7 @@ PANELS: Final = {
     ),
     "Network": (
         *("--network", "--rate", "--latency", "--ranks-per-host", "--oversubscription", "--uplink-rate"),
-        *("--forwarding", "--lids", "--buffer", "--cc", "--mtu", "--id"),
+        *("--forwarding", "--lids", "--topology", "--buffer", "--cc", "--mtu", "--id"),
     ),
     "Costs": ("--alpha", "--token-cost", "--barrier-cost", "--overhead", "--calibration"),
     "Ranks": (

@@ -48,6 +48,7 @@ def defaults_options(function: F) -> F:
         oversubscription: tuple[float, ...] | None,
         forwarding: str | None,
         lids: Literal["base", "chosen"],
+        topology: str | None,
         **others: Any,
     ) -> Any:
         from hocket.network import Defaults
@@ -62,6 +63,7 @@ def defaults_options(function: F) -> F:
             forwarding,
             latency is not None,
             lids=lids,
+            topology=topology,
         )
         return function(*args, defaults=defaults, **others)
 
@@ -131,6 +133,10 @@ _defaults_options = options(
     click.option(
         "--lids", type=click.Choice(["base", "chosen"]), default="base", show_default=True,
         help="Lid of a destination with several (lmc): its base lid, or one chosen for each pair of hosts.",
+    ),
+    click.option(
+        "--topology", metavar="NAME",
+        help="Topology of a file with several, Slurm's topology.yaml.  [default: the file's default]",
     ),
 )  # fmt: skip
 

@@ -91,17 +91,16 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
 
 
 def _logical_lines(source: Source) -> Iterator[tuple[int, str]]:
-    """Lines without comments, continuation lines joined, each with the number of its first line."""
-    first, parts = 0, list[str]()
+    """Lines without comments, each with the number of its first line. A line goes on where one ends in a backslash, and
+    is joined as Slurm joins it: without a blank, so that lists may go on, too."""
+    first, text = 0, ""
     for number, line in enumerate(source.text.split("\n"), 1):
         line = line.partition("#")[0].rstrip()
-        first = first or number
-        parts.append(line.removesuffix("\\"))
+        first, text = first or number, text + line.removesuffix("\\")
         if not line.endswith("\\"):
-            yield first, " ".join(parts).strip()
-            first, parts = 0, []
-    if parts:
-        yield first, " ".join(parts).strip()
+            yield first, text.strip()
+            first, text = 0, ""
+    yield first, text.strip()
 
 
 def _line(source: Source, number: int, text: str) -> _Line:
@@ -134,7 +133,7 @@ def _pairs(source: Source, line: int, text: str) -> dict[str, str]:
             raise source.error(
                 f"{shown(text[position:])} is not Key=value",
                 line,
-                "write SwitchName=s0 Nodes=n[0-7] without spaces",
+                "write SwitchName=s0 Nodes=n[0-7] without spaces, at the beginning of a continued line, too",
             )
         position = match.end()
         key, value = _KEYS.get(match[1].lower(), ""), match[2].strip('"')

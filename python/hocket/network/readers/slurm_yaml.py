@@ -7,12 +7,13 @@ A ``flat`` topology says nothing about hosts, so it is refused with the way out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import yaml
 
-from hocket.network.description import NetworkDescription
+from hocket.network.description import NetworkDescription, suggestion
 from hocket.network.parts import Defaults
 from hocket.network.readers.slurm_shapes import (
     Region,
@@ -27,12 +28,14 @@ from hocket.network.readers.slurm_shapes import (
     whole,
 )
 from hocket.network.readers.yaml_nodes import compose, is_true, line_of, mapping, sequence, text
-from hocket.network.source import Source
+from hocket.network.source import Source, shown
+from hocket.system.text import some
 
 MAX_YAML: Final = 2**20  # PyYAML takes many seconds for each
 _SNIFF: Final = re.compile(r"(?m)^[ \t]*-[ \t]+[\"']?(?:topology|switch|tree|flat|block|ring|torus3d)\b")
 _AXES: Final = ("x", "y", "z")
 _TORUS: Final = ("name", "dims", "nodes", "regions", "placements")
+_Topology = dict[str, yaml.Node]
 _NO_LIST: Final = ("", "~", "null", "(null)")  # where scontrol has nothing to say
 
 
@@ -41,7 +44,8 @@ def sniff(source: Source) -> bool:
 
 
 def read(source: Source, defaults: Defaults) -> NetworkDescription:
-    """The default topology of the file (the only one, or the first ``cluster_default``)."""
+    """The topology that the user names; else the default one of the file (the only one, or the first
+    ``cluster_default``)."""
     if len(source.text) > MAX_YAML:
         raise source.error(
             f"is larger than {MAX_YAML // 2**20} MiB", remedy="use topology.conf, which reads faster"
@@ -50,20 +54,44 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
     topologies = [mapping(source, item, "topology", _TOP) for item in sequence(source, root, "the file")]
     if not topologies:
         raise source.error("holds no topology", remedy="add one with a tree")
-    chosen = [topology for topology in topologies if is_true(topology.get("cluster_default"))]
-    topology = (chosen or topologies)[0]
-    line = line_of(next(iter(topology.values()))) if topology else 0
-    named = [kind for kind in _KINDS if kind in topology]
-    kinds = [kind for kind in named if _says_something(topology[kind])] or named
+    topology = _chosen(source, topologies, defaults.topology)
+    kinds = _kinds(topology)
     if len(kinds) != 1 or kinds[0] not in _READ:
         problem = (
             f"is {kinds[0]}, which does not say how hosts are wired"
             if len(kinds) == 1
             else "has no single type"
         )
-        at = line_of(topology[kinds[0]]) if kinds else line
-        raise source.error(f"the topology {problem}", at, "describe it as a tree of switches, or as star:N")
+        node = topology[kinds[0]] if kinds else next(iter(topology.values()), None)
+        others = [name for each in topologies if (name := _name(each)) and {*_kinds(each)} & {*_READ}]
+        raise source.error(
+            f"the topology {problem}", line_of(node) if node else 0,
+            f"choose another one: --topology {shlex.quote(others[0])}" if others
+            else "describe it as a tree of switches, or as star:N",
+        )  # fmt: skip
     return _READ[kinds[0]](source, defaults, topology[kinds[0]])
+
+
+def _chosen(source: Source, topologies: Sequence[_Topology], name: str | None) -> _Topology:
+    if name is None:
+        return next((each for each in topologies if is_true(each.get("cluster_default"))), topologies[0])
+    for each in topologies:
+        if _name(each) == name:
+            return each
+    names = [_name(each) for each in topologies]
+    raise source.error(
+        f"has no topology {shown(name)}", remedy=suggestion(name, names) or f"--topology takes {some(names)}"
+    )
+
+
+def _name(topology: _Topology) -> str:
+    node = topology.get("topology")
+    return str(node.value) if isinstance(node, yaml.ScalarNode) else ""
+
+
+def _kinds(topology: _Topology) -> list[str]:
+    named = [kind for kind in _KINDS if kind in topology]
+    return [kind for kind in named if _says_something(topology[kind])] or named
 
 
 def _says_something(node: yaml.Node) -> bool:
