@@ -10,7 +10,7 @@ from hocket._core.memory import WORKS, Profile
 from cli.conftest import Call
 from hocket.costs import memory as profiles
 from hocket.errors import HocketError
-from hocket.launch.mpi import Mpi, MpiFamily, find_mpi
+from hocket.launch.mpi import Mpi, MpiFamily
 from hocket.measure.memory import calibrate
 
 TRANSFERS = ["1C1", "sC1", "1Cs", "wC1", "1Cw", "1S0", "Nd", "0R1", "wS0", "0Rw", "Nadp"]
@@ -23,13 +23,9 @@ def built_in(tmp_path: Path) -> Path:
     return path
 
 
-def test_measures_and_keeps(hocket: Call, tmp_path: Path) -> None:
-    try:
-        find_mpi("mpich")
-    except HocketError as error:
-        pytest.skip(str(error))
+def test_measures_and_keeps(hocket: Call, tmp_path: Path, mpi: Mpi) -> None:
     path = tmp_path / "memory.txt"
-    arguments = ["--mpi", "mpich", "-n", "2", "--quick", "--memory", "1MiB", "-o", path, "--json"]
+    arguments = ["--mpi", mpi.mpiexec, "-n", "2", "--quick", "--memory", "1MiB", "-o", path, "--json"]
     answer = hocket("calibrate", "memory", *arguments, "--evaluate", "1C1 o 1C1")
     assert answer.code == 0, answer.err
     report = answer.object()

@@ -18,7 +18,7 @@ import pytest
 
 from hocket.lab import Lab, LabOptions, namespaces
 from hocket.launch.environment import RuntimeOptions, scheduled_environment
-from hocket.launch.mpi import Mpi, mpi4py_environment
+from hocket.launch.mpi import Mpi
 from hocket.network import read_known_network, read_network_description
 from hocket.network.paths.choose import asked_of, choose
 from hocket.network.paths.probe import Probe
@@ -131,8 +131,7 @@ int main(int count, char** words) {
 
 def found_in(lab: Lab, mpi: Mpi, folder: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "hocket", "network", "discover", "--paths", FABRIC, "--json"]
-    result = lab.run([*command, "-o", str(folder / "found.toml")], mpi=mpi, env=mpi4py_environment(mpi),
-                     timeout=120, capture=True)  # fmt: skip
+    result = lab.run([*command, "-o", str(folder / "found.toml")], mpi=mpi, timeout=120, capture=True)  # fmt: skip
     assert result.exit_code == 0, result.output
     return dict(json.loads(next(line for line in result.output.splitlines() if line.startswith("{"))))
 
@@ -197,7 +196,7 @@ def test_a_job_on_a_tree_has_no_paths(mpi: Mpi, tmp_path: Path) -> None:
     tree = "chain:1,1@50Mbit"
     with Lab.up(read_network_description(tree)) as lab:
         command = [sys.executable, "-m", "hocket", "network", "discover", "--paths", tree]
-        result = lab.run([*command, "-o", str(tmp_path / "found.toml")], mpi=mpi, env=mpi4py_environment(mpi),
+        result = lab.run([*command, "-o", str(tmp_path / "found.toml")], mpi=mpi,
                          timeout=60, capture=True)  # fmt: skip
         assert result.exit_code == 2
         assert "one way between any two hosts" in result.output

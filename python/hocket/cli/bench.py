@@ -207,10 +207,11 @@ class _Output:
 def _measure_here(what: dict[str, Any], ranks: int | None, output: _Output) -> None:
     """This process is a rank; the first one talks."""
     from hocket.launch.job import run_here
-    from hocket.measure.bench.measure import measure
     from hocket.measure.bench.request import Request
 
     def work(comm: MPI.Intracomm) -> int:
+        from hocket.measure.bench.measure import measure
+
         first = comm.Get_rank() == 0
         for row in measure(comm, Request.from_dict(what), output.begins):
             if first:

@@ -17,6 +17,8 @@ from hocket.errors import UsageError
 from hocket.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
+    from mpi4py import MPI
+
     from hocket.costs.calibration import Calibration, Figure, Flows
 
 
@@ -81,11 +83,13 @@ def network(
     need_mpi4py()
     path = output or str(kept_path(description))
     if in_a_job():
-        from hocket.measure.calibration.measure import measure
 
-        here = run_here(
-            ranks, lambda comm: measure(comm, source, placement, quick, lambda at, of, work: None)
-        )
+        def work(comm: MPI.Intracomm) -> Calibration | None:
+            from hocket.measure.calibration.measure import measure
+
+            return measure(comm, source, placement, quick, lambda at, of, now: None)
+
+        here = run_here(ranks, work)
         if here is not None:
             _keep(here, path, pictures, as_json)
         return

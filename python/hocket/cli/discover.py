@@ -23,6 +23,9 @@ from hocket.errors import MissingToolError, NetworkError, UsageError, Where
 from hocket.system.files import make_folders
 
 if TYPE_CHECKING:
+    from mpi4py import MPI
+
+    from hocket.measure.paths import Found
     from hocket.network import Defaults, KnownNetwork
 
 CABLES: Final = "ibnetdiscover"
@@ -169,7 +172,6 @@ def _find_paths(network: str, output: str, defaults: Defaults, as_json: bool) ->
             "--paths needs a rank on each host",
             remedy="start it as the program of a job: mpiexec, srun, hocket lab run --native",
         )
-    from hocket.measure.paths import find_paths
     from hocket.network.writer import network_files
 
     known = load_network(network, defaults, quiet=True)
@@ -177,7 +179,13 @@ def _find_paths(network: str, output: str, defaults: Defaults, as_json: bool) ->
         raise UsageError(f"{network} has one way between any two hosts", remedy="give a network with several")
     if known.description.paths is not None:  # found anew
         known = known.without_paths()
-    found = run_here(None, lambda comm: find_paths(comm, known.network))
+
+    def work(comm: MPI.Intracomm) -> Found | None:
+        from hocket.measure.paths import find_paths
+
+        return find_paths(comm, known.network)
+
+    found = run_here(None, work)
     if found is None:
         return
     beside = str(PurePath(output).with_suffix(".paths.json"))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from hocket.errors import HocketError, MissingToolError, UsageError
 from hocket.launch import started
 from hocket.launch.messages import error_lines, how_it_ended, messages
-from hocket.launch.mpi import Mpi, launch_command, mpi4py_environment
+from hocket.launch.mpi import OF_RANKS, Mpi, launch_command, mpi4py_environment, mpi_of_rank
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -27,9 +27,6 @@ T = TypeVar("T")
 Tell = Callable[[dict[str, Any]], None]
 
 MARK: Final = "hocket-job:"
-
-# Variables that launchers set in each rank. A batch script of Slurm has a SLURM_PROCID, too, but is no step.
-_RANK_VARIABLES: Final = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +123,7 @@ def run_as_rank(work: Callable[[MPI.Intracomm, dict[str, Any], Tell], Any]) -> N
 
 def in_a_job(environment: Mapping[str, str] = os.environ) -> bool:
     """Return true if a launcher has started this process as a rank."""
-    if any(environment.get(name) for name in _RANK_VARIABLES):
+    if any(environment.get(name) for name in OF_RANKS):
         return True
     return bool(environment.get("SLURM_PROCID")) and environment.get("SLURM_STEP_ID", "").isdecimal()
 
@@ -134,8 +131,11 @@ def in_a_job(environment: Mapping[str, str] = os.environ) -> bool:
 def run_here(ranks: int | None, work: Callable[[MPI.Intracomm], T]) -> T:
     """Run ``work`` in a rank that the user has started; raises UsageError if ``ranks`` is given and not their number.
 
-    A HocketError is the same on all ranks: the first raises it, the others end with exit code 2.
+    Modules that use mpi4py are imported in ``work``: it loads the MPI library that is chosen here. A HocketError is the
+    same on all ranks: the first raises it, the others end with exit code 2.
     """
+    if mpi := mpi_of_rank():
+        os.environ |= mpi4py_environment(mpi)
     from mpi4py import MPI
 
     comm = MPI.COMM_WORLD

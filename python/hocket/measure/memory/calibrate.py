@@ -16,7 +16,7 @@ from hocket import _core
 from hocket.errors import HocketError
 from hocket.launch import started
 from hocket.launch.messages import error_lines, lines
-from hocket.launch.mpi import Mpi, launch_command
+from hocket.launch.mpi import Mpi, launch_command, mpi4py_environment
 from hocket.measure.memory.agreement import slower, was_busy
 from hocket.measure.memory.budget import Figure, Measured
 
@@ -113,7 +113,7 @@ def made_slower(mpi: Mpi, ranks: int, memory: int, path: str) -> dict[str, float
 def _last(mpi: Mpi, ranks: int, arguments: list[str], report: Callable[[Any], None]) -> Any:
     """Last message of rank 0 of a module's job; messages before it are reported. Raises HocketError if there
     is none."""
-    command = launch_command(mpi, ranks, (), {}, [sys.executable, "-m", *arguments])
+    command = launch_command(mpi, ranks, (), mpi4py_environment(mpi), [sys.executable, "-m", *arguments])
     last = None
     with tempfile.TemporaryFile() as said, started(command, stderr=said) as process:
         for message in _messages(lines(process, _PATIENCE)):
