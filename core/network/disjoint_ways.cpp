@@ -56,14 +56,18 @@ class Search {
     is_suspect_[item] = true;
   }
 
-  [[nodiscard]] bool overlaps(std::uint32_t item) const {
+  [[nodiscard]] bool overlaps(std::uint32_t item) {
+    looked_ += items_[item][chosen_[item]].size();
     return std::ranges::any_of(items_[item][chosen_[item]],
                                [&](Channel channel) { return users_[channel].size() > 1; });
   }
 
   void take(std::uint32_t item, std::uint32_t option) {
     chosen_[item] = option;
-    for (const Channel channel : items_[item][option]) users_[channel].push_back(item);
+    for (const Channel channel : items_[item][option]) {
+      users_[channel].push_back(item);
+      looked_ += users_[channel].size();
+    }
   }
 
   void leave(std::uint32_t item) {
@@ -84,7 +88,7 @@ class Search {
       if (others < least) least = others, equals = 0;
       if (others == least && random_() % ++equals == 0) best = option;
     }
-    ++looked_;
+    looked_ += items_[item].size();
     return best;
   }
 
@@ -94,8 +98,8 @@ class Search {
   std::vector<std::vector<std::uint64_t>> free_from_;  ///< move, by item and option
   std::vector<std::uint32_t> suspects_;                ///< among these are all items that overlap with others
   std::vector<bool> is_suspect_;
-  std::mt19937_64 random_;  ///< the standard fixes its seed and its numbers: the same answer everywhere
-  std::uint64_t looked_ = 0;
+  std::mt19937_64 random_;    ///< the standard fixes its seed and its numbers: the same answer everywhere
+  std::uint64_t looked_ = 0;  ///< at options, at channels and at their users: what the time goes by
 };
 
 }  // namespace

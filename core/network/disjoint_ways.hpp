@@ -10,8 +10,8 @@
 namespace hocket {
 
 /// For each item one of its options, such that no channel is in the options of two; nothing where a search finds none
-/// while it looks at `budget` channels. Channels are numbers below `channels`. Same options, same choice. Throws
-/// InputError for an unknown channel, or an item without options.
+/// while it looks at `budget` channels and items. Channels are numbers below `channels`. Same options, same choice.
+/// Throws InputError for an unknown channel, or an item without options.
 ///
 /// Source: min-conflicts (Minton et al., 1992) with a list of moves that are not taken back for a while (Galinier and
 /// Hao, "Tabu search for maximal constraint satisfaction problems", 1997), from what least_load() finds.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import time
 
 import pytest
 
@@ -96,6 +97,13 @@ def test_there_may_be_no_disjoint_ways() -> None:
         _core.disjoint_ways(1, [[]], 10)
     with pytest.raises(_core.InputError, match="unknown channel"):
         _core.disjoint_ways(1, [[[1]]], 10)
+
+
+def test_a_search_in_vain_ends_by_all_that_it_looks_at() -> None:
+    """Items without a choice that are in each other's way cost time, too, though there is no other option to look at."""
+    begin = time.process_time()
+    assert _core.disjoint_ways(8, [[list(range(8))]] * 60, 3_000_000) is None
+    assert time.process_time() - begin < 0.5
 
 
 def test_items_without_options_and_unknown_channels() -> None:

@@ -14,7 +14,7 @@ MOST_WAYS: Final = 256  # between two hosts
 _MOST_HELD: Final = 15  # ports of a connection that the runtime tries
 _BESIDE: Final = 4  # ports by which it asks for a way while the connection is in use: one must be free
 
-_LOOKS: Final = 300_000_000  # at channels, in the search for ways by shifts: a second or so
+_LOOKS: Final = 30_000_000  # in the search for ways by shifts: at most 0.2 s
 
 Route = list[int]  # channels
 _Option = Sequence[tuple[tuple[int, int], Route]]  # routes, by their hosts
