@@ -1,5 +1,6 @@
-/// Routes along given forwarding tables, checked before anything is sent.
+/// Routes along given forwarding tables, checked before anything is sent; and tables of given routes.
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -125,6 +126,37 @@ class ForwardingRouting final : public Routing {
 
 std::unique_ptr<Routing> forwarding_routing(const NetworkSpec& spec) {
   return std::make_unique<ForwardingRouting>(spec);
+}
+
+std::vector<HopSpec> forwarding_entries(const NetworkSpec& spec, const NextHops& hops) {
+  std::vector<std::uint32_t> links(spec.names.size(), 0);
+  std::map<std::pair<Node, Node>, Channel> direct;
+  for (Channel channel = 0; channel < 2 * spec.links.size(); ++channel) {
+    ++links[hops.head(channel ^ 1)];
+    direct.emplace(std::pair(hops.head(channel ^ 1), hops.head(channel)), channel);
+  }
+  std::vector<HopSpec> entries;
+  for (Node node = 0; node < spec.names.size(); ++node) {
+    if (spec.ranks[node] > 0 && links[node] == 1) continue;
+    std::vector<HopSpec> own;
+    std::map<Channel, std::size_t> uses;
+    for (const Node dst : hops.hosts()) {
+      const Channel channel = hops.get(node, dst);
+      const auto wire = direct.find({node, dst});
+      if (channel == NextHops::none || (wire != direct.end() && wire->second == channel)) continue;
+      own.push_back({node, dst, channel});
+      if (wire == direct.end()) ++uses[channel];  // a default does not serve hosts that are wired to the node
+    }
+    const auto fewer = [](const auto& x, const auto& y) { return x.second < y.second; };
+    const auto usual = std::max_element(uses.begin(), uses.end(), fewer);
+    if (usual != uses.end() && usual->second > 1) {
+      std::erase_if(
+          own, [&](const HopSpec& hop) { return hop.channel == usual->first && !direct.contains({node, hop.to}); });
+      entries.push_back({node, HopSpec::every_host, usual->first});
+    }
+    entries.insert(entries.end(), own.begin(), own.end());
+  }
+  return entries;
 }
 
 }  // namespace hocket

@@ -52,4 +52,7 @@ class NextHops {
   std::vector<Channel> next_;
 };
 
+/// The fewest forwarding entries for next hops: those that the defaults of HopSpec imply are left out.
+[[nodiscard]] std::vector<HopSpec> forwarding_entries(const NetworkSpec& spec, const NextHops& hops);
+
 }  // namespace hocket

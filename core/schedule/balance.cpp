@@ -1,7 +1,5 @@
 #include "core/schedule/balance.hpp"
 
-#include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -13,38 +11,6 @@ namespace hocket {
 namespace {
 
 constexpr double tolerance = 1e-12;
-
-/// The fewest forwarding entries for next hops: entries that the defaults of HopSpec imply are left out.
-std::vector<HopSpec> entries(const NetworkSpec& spec, const NextHops& hops) {
-  std::vector<std::uint32_t> links(spec.names.size(), 0);
-  std::map<std::pair<Node, Node>, Channel> direct;
-  for (Channel channel = 0; channel < 2 * spec.links.size(); ++channel) {
-    ++links[hops.head(channel ^ 1)];
-    direct.emplace(std::pair(hops.head(channel ^ 1), hops.head(channel)), channel);
-  }
-  std::vector<HopSpec> entries;
-  for (Node node = 0; node < spec.names.size(); ++node) {
-    if (spec.ranks[node] > 0 && links[node] == 1) continue;
-    std::vector<HopSpec> own;
-    std::map<Channel, std::size_t> uses;
-    for (const Node dst : hops.hosts()) {
-      const Channel channel = hops.get(node, dst);
-      const auto wire = direct.find({node, dst});
-      if (channel == NextHops::none || (wire != direct.end() && wire->second == channel)) continue;
-      own.push_back({node, dst, channel});
-      if (wire == direct.end()) ++uses[channel];  // a default does not serve hosts that are wired to the node
-    }
-    const auto fewer = [](const auto& x, const auto& y) { return x.second < y.second; };
-    const auto usual = std::max_element(uses.begin(), uses.end(), fewer);
-    if (usual != uses.end() && usual->second > 1) {
-      std::erase_if(
-          own, [&](const HopSpec& hop) { return hop.channel == usual->first && !direct.contains({node, hop.to}); });
-      entries.push_back({node, HopSpec::every_host, usual->first});
-    }
-    entries.insert(entries.end(), own.begin(), own.end());
-  }
-  return entries;
-}
 
 /// Parity is the best table for a ring of equal ranks: its loads differ by one message at most.
 std::vector<std::string> balanced_ties(const NetworkSpec& spec) {
@@ -77,7 +43,7 @@ Network balance_routes(const Network& network, const Demand& demand) {
     spec.ties = balanced_ties(spec);
   } else if (spec.shape == Shape::graph) {
     if (!can_be_balanced(spec)) throw InputError("a graph of this size is too large to balance");
-    spec.next_hops = entries(spec, balanced_next_hops(spec));
+    spec.next_hops = forwarding_entries(spec, balanced_next_hops(spec));
   } else {
     throw InputError("only a torus and a graph leave a choice between equally short routes");
   }

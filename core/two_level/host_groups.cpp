@@ -4,6 +4,8 @@
 #include <map>
 #include <numeric>
 
+#include "core/network/next_hops.hpp"
+
 namespace hocket {
 
 std::size_t HostGroups::most() const {
@@ -44,9 +46,22 @@ HostGroups groups_of(const Network& network) {
 }
 
 Network one_rank_a_host(const Network& network) {
-  std::vector<std::uint32_t> ranks = network.spec().ranks;
-  for (std::uint32_t& count : ranks) count = std::min(count, 1u);
-  return network.restricted_to(ranks);
+  NetworkSpec spec = network.spec();
+  for (std::uint32_t& count : spec.ranks) count = std::min(count, 1u);
+  Network part = network.restricted_to(spec.ranks);
+  if (spec.shape != Shape::graph || !spec.next_hops.empty() || spec.ranks == network.spec().ranks) return part;
+  const Network anew(spec);
+  NextHops hops(spec);
+  bool same = true;
+  for (Rank src = 0; src < part.ranks(); ++src)
+    for (Rank dst = 0; dst < part.ranks(); ++dst) {
+      const std::vector<Channel> route = part.route(src, dst);
+      same = same && route == anew.route(src, dst);
+      for (const Channel channel : route) hops.set(hops.head(channel ^ 1), part.host_of(dst), channel);
+    }
+  if (same) return part;
+  spec.next_hops = forwarding_entries(spec, hops);
+  return Network(std::move(spec));
 }
 
 }  // namespace hocket

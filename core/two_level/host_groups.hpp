@@ -31,7 +31,8 @@ struct HostGroups {
 /// The ranks of a network as it numbers them.
 [[nodiscard]] HostGroups groups_of(const Network& network);
 
-/// A copy of the network with one rank on every host: rank h is host h of groups_of().
+/// A copy of the network with one rank on every host: rank h is host h of groups_of(). Where balanced routes depend on
+/// how many ranks hosts have, it gets the whole's as forwarding tables, so that a plan file keeps them.
 [[nodiscard]] Network one_rank_a_host(const Network& network);
 
 }  // namespace hocket

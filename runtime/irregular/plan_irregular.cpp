@@ -60,7 +60,7 @@ bool Planner::worth(const Demand& demand) const {
 }
 
 Planned Planner::program(const Demand& demand, const Schedule& schedule, Rank rank) const {
-  const std::uint32_t window = PlanStore::instance().window(demand);
+  const std::uint32_t window = PlanStore::instance().window(demand).value_or(run_window(demand));
   Planned planned{rank_program(schedule, derive_waits(part_, schedule, window), rank), demand, schedule.phases(),
                   window};
   check_program(planned, rank);

@@ -9,6 +9,7 @@
 #include "core/algorithms/all_gather/ring_form.hpp"
 #include "core/algorithms/closed_forms.hpp"
 #include "core/algorithms/plan_exchange.hpp"
+#include "core/algorithms/registry.hpp"
 #include "core/choose/simulated.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
@@ -147,7 +148,8 @@ Planned PlanStore::program(CallKind kind, std::span<const std::uint32_t> ranks_p
 /// the whole schedule.
 Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint32_t window, bool whole) const {
   const Demand demand = kind.collective->demand(part.ranks(), kind.bytes, kind.root);
-  if (window == 0) window = this->window(demand);
+  const std::optional<std::uint32_t> asked = window > 0 ? window : this->window(demand);
+  window = asked.value_or(run_window(demand));
   const auto by_program = [&](RankProgram row, std::uint64_t phases, std::string_view algorithm) {
     Planned planned{std::move(row), demand, phases, window, std::string(algorithm)};
     planned.figures.bound = lower_bounds(part, demand).seconds;
@@ -167,7 +169,7 @@ Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint
         "hosts, with the rates of the uplinks");
   ScheduleOptions options;
   options.for_algorithm.alpha = kind.collective->usual_alpha();
-  options.window = window;
+  options.window = asked;
   options.whole = whole;
   auto [chosen, waits] = plan_exchange(part, demand, options);
   Planned planned{rank_program(chosen.schedule, waits, rank), demand, chosen.schedule.phases(), waits.window,
@@ -180,15 +182,19 @@ Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint
   return planned;
 }
 
-std::uint32_t PlanStore::window(const Demand& demand) const {
+std::optional<std::uint32_t> PlanStore::window(const Demand& demand) const {
   const auto chosen_for = [&](Pattern pattern) {
     return std::ranges::find_if(stored_, [&](const Stored& of) {
-      return of.header.demand.pattern == pattern && of.header.window != run_window(of.header.demand);
+      const PlanHeader& header = of.header;
+      if (header.demand.pattern != pattern || header.window == run_window(header.demand)) return false;
+      return header.window > 1 || std::ranges::none_of(all_algorithms(), [&](const Algorithm* one) {
+               return one->even_phases && one->name == header.algorithm && one->pattern == Pattern::all_gather;
+             });
     });
   };
   auto chosen = chosen_for(demand.by_matrix() ? Pattern::all_to_all : demand.pattern);
   if (chosen == stored_.end() && demand.reduces()) chosen = chosen_for(Pattern::all_gather);
-  return chosen != stored_.end() ? chosen->header.window : run_window(demand);
+  return chosen != stored_.end() ? std::optional(chosen->header.window) : std::nullopt;
 }
 
 }  // namespace hocket::runtime

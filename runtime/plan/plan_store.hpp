@@ -2,6 +2,7 @@
 /// The plan files of this process: their network, where this process is in it, and rank programs.
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,10 +39,10 @@ class PlanStore {
   [[nodiscard]] Planned program(CallKind kind, std::span<const std::uint32_t> ranks_per_node, Rank rank,
                                 std::uint32_t window = 0, const Network* measured = nullptr, bool whole = false) const;
 
-  /// Messages of a rank that may be unacknowledged: what somebody has chosen for a plan file of this pattern, else the
-  /// usual. Irregular exchanges take what was chosen for the all-to-all; reductions, unless for them, for the
-  /// all-gather.
-  [[nodiscard]] std::uint32_t window(const Demand& demand) const;
+  /// Messages of a rank that may be unacknowledged: what somebody has chosen for a plan file of this pattern; none: its
+  /// plan chooses. Irregular exchanges take what was chosen for the all-to-all; reductions, unless for them, for the
+  /// all-gather. One at a time may be an algorithm's own choice (Algorithm::even_phases), and says nothing of others.
+  [[nodiscard]] std::optional<std::uint32_t> window(const Demand& demand) const;
 
  private:
   struct Stored {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from random import Random
 
@@ -10,7 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hocket import _core
+from hocket.costs.model import costs_for
 from hocket.network import read_network
+from hocket.planning import aggregation
+from hocket.planning.network_check import check_same_network
+from hocket.planning.plan import ports_of
+from strategies import RATE, random_graph
 
 MEMORY = 1 << 30
 NETWORKS = ("star:{}", "chain:2,{}", "torus:{}", "tree:({},(2),(3))")
@@ -84,6 +90,37 @@ def test_blocks(place: tuple[_core.Network, list[int]], data: st.DataObject, pat
     groups = _core.group_by_host(host_of)
     planned = _core.plan_exchange(network, _core.scheduled_between(groups, demand))
     accepted(network, _core.two_level(groups, demand, planned.schedule), planned.algorithm.ports)
+
+
+@pytest.mark.parametrize("name", ["all-to-all", "all-gather", "all-reduce"])
+@pytest.mark.parametrize("seed", range(12))
+def test_a_plan_file_keeps_routes_that_were_balanced_by_unequal_ranks(name: str, seed: int) -> None:
+    rng = Random(seed)
+    if seed % 2:
+        plan = random_graph(rng, 8)
+        for host in plan.hosts:
+            plan.ranks[host] = rng.randint(1, 6)
+        whole = plan.build("graph")
+    else:  # hosts without switches
+        ends = list(range(rng.randint(4, 7)))
+        names, ranks = [f"n{host}" for host in ends], [rng.randint(1, 6) for _ in ends]
+        after = [*ends[1:], 0]
+        whole = _core.build_graph(
+            names, ranks, ends, after, [RATE] * len(ends), [0.0] * len(ends), [], [], [1] * len(ends)
+        )
+    demand = aggregation.find_demand(name, whole.ranks, 100)
+    planned = aggregation.plan_two_level(whole, demand, costs_for(whole, None, ""))
+    assert planned.certificate.ok, planned.certificate.findings
+    plan = _core.Plan.decode(planned.planned.file().encode())
+    between = plan.build_network()
+    check_same_network(plan, _core.one_rank_a_host(whole), "plan", "network")
+    first = [ranks[0] for ranks in _core.groups_of(whole).ranks]
+    for src, dst in itertools.product(range(between.ranks), repeat=2):
+        assert between.route(src, dst) == whole.route(first[src], first[dst])
+    demand = aggregation.demand_of_ranks(whole, plan.header.demand)
+    exchange = _core.two_level(_core.groups_of(whole), demand, plan.schedule)
+    ports = ports_of(plan.header.algorithm, exchange.between.pattern)
+    assert _core.verify_two_level(between, exchange, plan.waits, MEMORY, ports).ok
 
 
 def test_memory_is_laid_out_as_the_runtime_does() -> None:

@@ -13,7 +13,7 @@ from hocket.demand.collectives import EQUAL
 from hocket.launch.mpi import Mpi
 from hocket.network import read_network
 from hocket.planning.plan import plan_collective
-from plan_agreement import Case, Outcome, check, draw, run_cases
+from plan_agreement import Case, Outcome, check, draw, network_of, run_cases
 from plan_store_program import compile_command
 from rank_programs import Machine, Send
 
@@ -53,6 +53,14 @@ def test_into_one_rank_all_send_at_once(seed: int, tmp_path: Path) -> None:
     """The bench has found these reduces below their bound: it counted per-message costs as if ranks waited for each
     other."""
     assert check(draw(seed, tmp_path), tmp_path).wrong == []
+
+
+@pytest.mark.parametrize("seed", [6045, 6216, 6426])
+def test_two_levels_on_routes_that_are_balanced_by_unequal_ranks(seed: int, tmp_path: Path) -> None:
+    """Read from the file, the routes were balanced anew, by one rank a host."""
+    case = draw(seed, tmp_path)
+    assert case.two_level and len(set(network_of(case).ranks_per_node) - {0}) > 1
+    assert check(case, tmp_path).wrong == []
 
 
 def spoil_tokens(send: Send) -> None:
