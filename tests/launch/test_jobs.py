@@ -121,6 +121,19 @@ def test_run(job: type[Job], mpi: Mpi, stays: list[str], tmp_path: Path, number:
     assert "Traceback" not in begun.said() and "MPI_Finalize" in begun.said()
 
 
+def test_run_that_is_killed(job: type[Job], mpi: Mpi, stays: list[str], tmp_path: Path) -> None:
+    """As by subprocess.run(timeout=...) and by a machine that is out of memory."""
+    run = ["run", "--mpi", mpi.mpiexec, "--network", "chain:2,2", "-n", RANKS, "--placement", "order"]
+    begun = job(tmp_path, *run, "--", *stays)
+    launcher = int(
+        Path(f"/proc/{begun.ranks[0]}/stat").read_text().rpartition(")")[2].split()[3]
+    )  # its session
+    begun.ranks.append(launcher)
+    assert begun.end_by(signal.SIGKILL) == -signal.SIGKILL
+    assert begun.still_alive() == []
+    assert [path for path in begun.shared if "/sm_segment" in path and Path(path).exists()] == []
+
+
 def test_record(job: type[Job], mpi: Mpi, stays: list[str], tmp_path: Path) -> None:
     """Recorded calls are kept; the folder beside the file goes."""
     launcher = launch_command(mpi, RANKS, (), {}, stays)

@@ -92,6 +92,37 @@ def test_a_launcher_behind_a_script_is_waited_for(tmp_path: Path) -> None:
     assert (tmp_path / "came").read_text() == str(int(signal.SIGTERM))
 
 
+def test_nothing_outlives_us(tmp_path: Path) -> None:
+    """A launcher behind a script gets time to clean up though we get none; what ignores signals is killed."""
+    (tmp_path / "launcher.py").write_text(LAUNCHER)
+    script = f"{sys.executable} {tmp_path}/launcher.py {tmp_path} & (trap '' TERM; sleep 100) & echo $!; wait"
+    command = (
+        "import sys; from hocket.system import orphans; orphans._WATCH = orphans._WATCH.replace('200', '20'); "
+        f"from hocket.launch import exit_code; sys.exit(exit_code(['sh', '-c', {script!r}]))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", command], start_new_session=True, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    stubborn = int(process.stdout.readline())
+    launcher = int(wait_for(tmp_path / "ready"))
+    process.kill()
+    assert process.wait(60) == -signal.SIGKILL
+    process.stdout.close()
+    assert wait_for(tmp_path / "came") == str(int(signal.SIGTERM))
+    for pid in (launcher, stubborn):
+        assert gone(pid)
+
+
+def gone(pid: int) -> bool:
+    """Return true as soon as it has ended; it gets a moment."""
+    for _ in range(200):
+        if not is_alive(pid):
+            return True
+        time.sleep(0.05)
+    return False
+
+
 def test_others_are_passed_on_and_end_nothing(tmp_path: Path) -> None:
     command = start_command(LAUNCHER, tmp_path)
     wait_for(tmp_path / "ready")
@@ -124,11 +155,7 @@ def test_what_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(RuntimeError), started(["sh", "-c", stubborn]):
         child = int(wait_for(tmp_path / "child"))
         raise RuntimeError
-    for _ in range(100):
-        if not is_alive(child):
-            return
-        time.sleep(0.05)
-    pytest.fail("its child runs on")
+    assert gone(child)
 
 
 def test_exit_codes_are_those_of_the_launcher() -> None:

@@ -12,6 +12,7 @@ TOOLS = {
     "lab/watchdog.py",
     "launch/mpi.py",
     "report/run/sites.py",
+    "system/orphans.py",
     "launch/runtime/compiling.py",
     "launch/runtime/ready.py",
     "launch/runtime/wrapper.py",

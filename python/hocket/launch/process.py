@@ -2,7 +2,7 @@
 
 A launcher that is asked to end (SIGINT, SIGTERM, SIGHUP) ends its ranks and removes what it has made, such as
 Open MPI's files in /dev/shm; one that is killed leaves both. So it hears of a signal once, gets time, and only then
-is killed.
+is killed. So it is where we are killed.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import IO, Any, Final
 
 from hocket.errors import MissingToolError
+from hocket.system.orphans import ending_with_us
 from hocket.system.signals import (
     Terminated,
     as_exceptions,
@@ -55,11 +56,12 @@ def started(
     """A launcher in a session of its own: Ctrl-C comes to us alone.
 
     Within the context SIGINT, SIGTERM, SIGHUP and SIGQUIT raise; whatever ends it before the launcher has ended
-    (which ``ended`` waits for) ends the launcher: by the same signal, or by SIGTERM. SIGUSR1 and SIGUSR2 are passed on.
-    Raises MissingToolError if it does not start.
+    (which ``ended`` waits for) ends the launcher: by the same signal, or by SIGTERM; so does SIGKILL. SIGUSR1 and
+    SIGUSR2 are passed on. Raises MissingToolError if it does not start.
     """
     with as_exceptions(), ExitStack() as stack:
         with postponed():
+            ends_with_us = stack.enter_context(ending_with_us())
             try:
                 process = subprocess.Popen(
                     command,
@@ -76,6 +78,8 @@ def started(
                     f"{command[0]} does not start: {error.strerror}",
                     remedy="check the MPI installation, and its name and permissions",
                 ) from None
+
+            ends_with_us(process.pid)
 
             def leave(
                 kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from hocket.errors import HocketError, MissingToolError
-from hocket.system.signals import held_back
+from hocket.system.orphans import ending_with_us
+from hocket.system.signals import held_back, postponed
 from hocket.system.terminal import console
 
 _SECONDS = 900  # of one command: sanitizers, on a busy machine
@@ -44,7 +45,7 @@ def compile_all(
     try:
         while waiting or running:
             while waiting and len(running) < (os.cpu_count() or 1):
-                with held_back():  # a signal between start and list would leave a compiler to itself
+                with postponed():  # a signal between start and list would leave a compiler to itself
                     running.append(_Compile(waiting.pop(), {**environment, "TMPDIR": str(work)}, work))
             with held_back():  # a signal inside of poll() may leave a lock that wait() waits for
                 for each in [each for each in running if each.is_over()]:
@@ -66,6 +67,7 @@ class _Compile:
         self._until = time.monotonic() + _SECONDS
         with contextlib.ExitStack() as stack:
             self._stderr = stack.enter_context(tempfile.TemporaryFile(dir=work))
+            ends_with_us = stack.enter_context(ending_with_us())
             try:
                 self._process = subprocess.Popen(
                     command,
@@ -77,7 +79,8 @@ class _Compile:
                 )
             except OSError as error:
                 raise _does_not_run(command, error) from None
-            stack.pop_all()
+            ends_with_us(self._process.pid)
+            self._resources = stack.pop_all()
 
     def is_over(self) -> bool:
         if self._process.poll() is None and time.monotonic() > self._until:
@@ -89,12 +92,12 @@ class _Compile:
         with contextlib.suppress(OSError):  # it is over
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        self._stderr.close()
+        self._resources.close()
 
     def check(self) -> None:
-        with self._stderr as file:
-            file.seek(0)
-            errors = file.read().decode(errors="replace")
+        with self._resources:
+            self._stderr.seek(0)
+            errors = self._stderr.read().decode(errors="replace")
         if self._process.returncode == 0:
             return
         for full in _FULL:
