@@ -20,6 +20,7 @@ from hocket.doctor.compiler import check_compiler
 from hocket.doctor.mpi import check_mpi
 from hocket.doctor.network import check_network, check_plans
 from hocket.doctor.placement import check_placement
+from hocket.doctor.runtime import check_runtime
 from hocket.doctor.start import ranks_in, start
 from hocket.doctor.variables import check_variables
 from hocket.errors import HocketError
@@ -96,7 +97,7 @@ def test_wrong_usage_is_no_finding() -> None:
         ("HOCKET_FLOW_CONTROL", "tokens", "HOCKET_FLOW_CONTROL='tokens' is not token, barrier or free"),
         ("HOCKET_MIN_BYTE", "1", "did you mean HOCKET_MIN_BYTES?"),
         ("LD_PRELOAD", "/no/such/library.so", "does not exist"),
-        ("LD_PRELOAD", "libother.so:libhocket_shim.so", "already names libhocket_shim.so"),
+        ("LD_PRELOAD", "libother.so:libhocket_shim.so", "libhocket_shim.so, but HOCKET_RUNTIME is not set"),
     ],
 )
 def test_variables(name: str, value: str, said: str) -> None:
@@ -109,6 +110,36 @@ def test_right_variables_are_notes() -> None:
     notes = list(check_variables(case))
     assert [finding.level for finding in notes] == [Level.NOTE, Level.NOTE]
     assert "libother.so" in notes[0].text and "HOCKET_SEGMENT=4096" in notes[1].text
+
+
+def test_a_job_that_env_has_prepared(mpi: Mpi, tmp_path: Path) -> None:
+    """As docs/first-slurm-job.md says: one line and no problem. What is left of one is one, which the remedy ends."""
+    said = ["--mpi", mpi.mpiexec, "--network", "chain:2,2", "--placement", "order"]
+    prepare = [sys.executable, "-m", "hocket", "env", *said, "-v"]
+    env = environment_after(
+        subprocess.run(prepare, capture_output=True, text=True, timeout=280, check=True).stdout
+    )
+    code, topics = doctor(*said, "-n", "4", env=env)
+    (told,) = topics["environment"]
+    assert (code, told["level"]) == (0, "ok") and "prepared by 'hocket env': LD_PRELOAD, " in told["text"]
+    assert "HOCKET_PLACEMENT=order, " in told["text"] and "HOCKET_LOG=1" in told["text"]
+    assert topics["scheduled"][0]["level"] == "ok"
+    case = Case({**env, "HOCKET_RUNTIME_MPI": "MPI of another kind"}, mpi=mpi)
+    (found,) = problems(check_runtime, case)
+    assert "prepared for MPI of another kind and " in found.text and "--mpi" in found.remedy
+    gone = {**env, "HOCKET_PLAN": f"{env['HOCKET_PLAN']}:{tmp_path}/gone.hkt"}
+    (found,) = problems(check_variables, Case(gone))
+    assert f"prepared with {tmp_path}/gone.hkt, which does not exist" in found.text
+    undo = [sys.executable, "-m", "hocket", "env", "--unset"]
+    done = subprocess.run(undo, capture_output=True, text=True, timeout=60, check=True, env=gone)
+    assert not problems(check_variables, Case(environment_after(done.stdout, gone)))
+
+
+def environment_after(commands: str, env: dict[str, str] | None = None) -> dict[str, str]:
+    shown = subprocess.run(
+        ["sh", "-c", 'eval "$0"; env -0', commands], capture_output=True, text=True, check=True, env=env
+    )
+    return dict(entry.split("=", 1) for entry in shown.stdout.rstrip("\0").split("\0"))
 
 
 def test_a_job_that_is_disabled(mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:

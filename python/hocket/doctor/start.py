@@ -12,6 +12,8 @@ from hocket.launch import TimedOutError, captured
 from hocket.launch.mpi import launch_command
 from hocket.launch.runtime.build import digest_of
 from hocket.launch.runtime.compiling import compile_native
+from hocket.launch.runtime.preload import VARIABLE as PRELOAD
+from hocket.launch.runtime.preload import others
 from hocket.launch.runtime.wrapper import Wrapper
 from hocket.system.cache import build_once
 
@@ -45,12 +47,13 @@ class Said:
 
 
 def start(case: Case, variables: Mapping[str, str], argv: Sequence[str]) -> Said:
-    """Runs ``argv`` in every rank. Raises HocketError if the launcher fails or is not done in time."""
+    """Runs ``argv`` in every rank, with ``variables`` and without what ``hocket env`` has preloaded. Raises HocketError
+    if the launcher fails or is not done in time."""
     assert case.mpi is not None
     count = rank_count(case)
     command = launch_command(case.mpi, count, (), variables, argv, hostfile=case.hostfile)
     try:
-        done = captured(command, seconds=case.seconds)
+        done = captured(command, {**case.environment, PRELOAD: ":".join(others())}, case.seconds)
     except TimedOutError:
         raise HocketError(
             f"{count} ranks of {Path(argv[0]).name} were not done in {case.seconds:g} s",
