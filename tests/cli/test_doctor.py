@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import time
@@ -10,8 +12,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from hocket import _core
+from hocket.cli import cli
 from hocket.doctor import Case, Finding, Level, examine
 from hocket.doctor import package as package_check
 from hocket.doctor.cache import check_cache
@@ -25,6 +29,7 @@ from hocket.doctor.start import ranks_in, start
 from hocket.doctor.variables import check_variables
 from hocket.errors import HocketError
 from hocket.launch.mpi import Mpi, MpiFamily
+from hocket.launch.runtime import find_runtime, ready
 from hocket.network import Defaults, read_network
 
 Check = Callable[[Case], Iterator[Finding]]
@@ -61,6 +66,44 @@ def test_a_sound_installation(mpi: Mpi) -> None:
     scheduled = topics["scheduled"]
     assert [finding["level"] for finding in scheduled] == ["ok"]
     assert "all-to-all of 4 ranks on 4 hosts: 4 phases by 'tree', every byte right" in scheduled[0]["text"]
+
+
+@pytest.fixture
+def ready_made(mpi: Mpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A ready-made runtime for this MPI in a place with a blank, and no compiler."""
+    built, file = (
+        find_runtime(mpi.mpicc),
+        {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40"}[mpi.family.value],
+    )
+    home = tmp_path / "a place/native/ready" / mpi.family.value
+    home.mkdir(parents=True)
+    for path in (built.shim, built.library):
+        shutil.copy(path, home)
+    (home / "libhocket_sort.so").touch()
+    (home / "functions.json").write_text('{"MPI_Alltoall": true}')
+    if ready._beside(mpi.mpicc, file) is None:
+        pytest.skip("the MPI's library is not beside its launcher")
+    monkeypatch.setattr(ready, "native_dir", lambda: tmp_path / "a place/native")
+    monkeypatch.setenv("CXX", "/no/such/c++")
+    return home
+
+
+def test_a_ready_made_runtime_needs_no_compiler(mpi: Mpi, ready_made: Path) -> None:
+    """Its ranks are checked all the same, and it works where LD_PRELOAD cannot name its place."""
+    pytest.importorskip("mpi4py")
+    case = Case(os.environ, "chain:2,2", mpi.mpiexec, placement="order", ranks=4)
+    topics: dict[str, list[Finding]] = {}
+    for finding in examine(case):
+        topics.setdefault(finding.topic, []).append(finding)
+    assert not [finding for found in topics.values() for finding in found if finding.level is Level.PROBLEM]
+    (compiler,) = topics["compiler"]
+    assert compiler.level is Level.NOTE and "none is needed: the ready-made runtime serves" in compiler.text
+    assert topics["runtime"][0].text == f"{ready_made}, ready-made"
+    assert "starts 4 ranks on 1 host, and their all-to-all is right" in topics["launcher"][0].text
+    assert "4 phases by 'tree', every byte right" in topics["scheduled"][0].text
+    told = CliRunner().invoke(cli, ["info", "--mpi", mpi.mpiexec, "--json"])
+    (one,) = json.loads(told.stdout)["mpis"]
+    assert one["runtime"] == f"in {ready_made}" and one["version"] in ("MPICH 5", "Open MPI 5")
 
 
 def test_hosts_that_the_network_does_not_know(mpi: Mpi, tmp_path: Path) -> None:
@@ -113,7 +156,7 @@ def test_right_variables_are_notes() -> None:
 
 
 def test_a_job_that_env_has_prepared(mpi: Mpi, tmp_path: Path) -> None:
-    """As docs/first-slurm-job.md says: one line and no problem. What is left of one is one, which the remedy ends."""
+    """A job of docs/first-slurm-job.md gets one line. What is left of one is a problem, which the remedy ends."""
     said = ["--mpi", mpi.mpiexec, "--network", "chain:2,2", "--placement", "order"]
     prepare = [sys.executable, "-m", "hocket", "env", *said, "-v"]
     env = environment_after(

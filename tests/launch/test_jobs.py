@@ -122,7 +122,7 @@ def test_run(job: type[Job], mpi: Mpi, stays: list[str], tmp_path: Path, number:
 
 
 def test_run_that_is_killed(job: type[Job], mpi: Mpi, stays: list[str], tmp_path: Path) -> None:
-    """As by subprocess.run(timeout=...) and by a machine that is out of memory."""
+    """subprocess.run(timeout=...) does that, and a machine that is out of memory."""
     run = ["run", "--mpi", mpi.mpiexec, "--network", "chain:2,2", "-n", RANKS, "--placement", "order"]
     begun = job(tmp_path, *run, "--", *stays)
     launcher = int(

@@ -37,7 +37,7 @@ def test_as_ranks(mpi: Mpi, command: str, said: str, tmp_path: Path) -> None:
 def test_by_variables_where_no_launcher_is_above(
     variable: str, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As under srun."""
+    """Ranks of srun have no launcher above them."""
     families = [installation(name) for name in ("openmpi", "mpich")]
     monkeypatch.setenv("PATH", ":".join(str(Path(each.mpiexec).parent) for each in families))
     monkeypatch.setenv(variable, "0")

@@ -169,9 +169,11 @@ def _tcl(text: str) -> str:
 
 
 def _prepared(variables: dict[str, str], network: Network, source: str) -> str:
+    from hocket.launch.runtime.build import name_of_mpi
+
     plans = len(variables["HOCKET_PLAN"].split(":"))
     hosts = sum(ranks > 0 for ranks in network.ranks_per_node)
-    mpi = re.sub(r" (Version: |v)(?=\d)", " ", variables["HOCKET_RUNTIME_MPI"]).rstrip(".")
+    mpi = name_of_mpi(variables["HOCKET_RUNTIME_MPI"])
     return (
         f"prepared {plans} plan{'s' if plans > 1 else ''} for {network.ranks} ranks on {hosts} hosts of "
         f"{source}, and the runtime for {mpi}"

@@ -79,7 +79,8 @@ def _mpis(which: str | None) -> list[dict[str, str]]:
     """Each MPI that is found, or the one asked for: its launcher, its version and its runtime."""
     from hocket.errors import HocketError
     from hocket.launch.mpi import MpiFamily, find_mpi
-    from hocket.launch.runtime.ready import existing_runtime
+    from hocket.launch.runtime.build import built_runtime
+    from hocket.launch.runtime.ready import ready_runtime
     from hocket.launch.runtime.wrapper import read_wrapper
 
     found = []
@@ -90,11 +91,14 @@ def _mpis(which: str | None) -> list[dict[str, str]]:
             if which:
                 raise
             continue
+        version, ready = mpi.family.value, None
         try:
+            if ready := ready_runtime(mpi.mpicc):
+                version = ready.mpi_name
             version = read_wrapper(mpi.mpicc).version
-            runtime = existing_runtime(mpi.mpicc)
+            runtime = ready.library if ready else built_runtime(mpi.mpicc)
             said = "not built yet" if runtime is None else f"in {runtime.parent}"
         except HocketError as error:
-            version, said = mpi.family.value, f"cannot be built: {error.what}"
+            said = f"in {ready.library.parent}" if ready else f"cannot be built: {error.what}"
         found.append({"mpiexec": mpi.mpiexec, "version": version, "runtime": said})
     return found

@@ -26,9 +26,9 @@ __all__ = ["Case", "Finding", "Level", "examine"]
 CHECKS: Final[tuple[tuple[str, Callable[[Case], Iterator[Finding]]], ...]] = (
     ("hocket", check_package),
     ("environment", check_variables),
-    ("compiler", check_compiler),
     ("cache", check_cache),
     ("mpi", check_mpi),
+    ("compiler", check_compiler),
     ("network", check_network),
     ("plan", check_plans),
     ("launcher", check_launcher),

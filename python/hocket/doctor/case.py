@@ -29,7 +29,7 @@ class Case:
 
     ``environment``: of this process and so of its ranks. ``ranks`` None: as many as the network has places
     for, but few. ``seconds``: the longest that one start of ranks may take. ``defaults``: what the network
-    leaves open.
+    leaves open. ``ready``: a runtime that need not be compiled. ``probe``: the command of each rank.
     """
 
     environment: Mapping[str, str]
@@ -45,7 +45,8 @@ class Case:
 
     mpi: Mpi | None = None
     wrapper: Wrapper | None = None
+    ready: Runtime | None = None
     runtime: Runtime | None = None
     network: _core.Network | None = None
-    probe: Path | None = None
+    probe: list[str] | None = None
     ranks_told: list[Rank] = field(default_factory=list)

@@ -6,13 +6,25 @@ import subprocess
 from collections.abc import Iterator
 
 from hocket.doctor.case import Case
-from hocket.doctor.finding import Finding, ok, problem
+from hocket.doctor.finding import Finding, Level, note, ok, problem, problem_of
+from hocket.errors import MissingToolError
 from hocket.launch.runtime.wrapper import find_compiler
 
 _PROGRAM = "#include <concepts>\n#include <span>\nstatic_assert(__cplusplus >= 202002L);\n"
 
 
 def check_compiler(case: Case) -> Iterator[Finding]:
+    try:
+        found = list(_tried(case))
+    except MissingToolError as error:
+        found = [problem_of("compiler", error)]
+    if case.ready is None or found[0].level is Level.OK:
+        yield from found
+    else:
+        yield note("compiler", f"{found[0].text}; none is needed: the ready-made runtime serves")
+
+
+def _tried(case: Case) -> Iterator[Finding]:
     compiler = find_compiler()
     new = "install GCC 12 or Clang 15, or later, and set CXX if it is not c++"
     try:

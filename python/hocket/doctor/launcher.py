@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hocket.doctor.case import Case
-from hocket.doctor.finding import Finding, ok, problem
-from hocket.doctor.start import build_probe, rank_count, ranks_in, start
+from hocket.doctor.finding import Finding, note, ok, problem
+from hocket.doctor.start import probe_of, rank_count, ranks_in, start
 
 
 def check_launcher(case: Case) -> Iterator[Finding]:
-    if case.mpi is None or case.wrapper is None:
+    if case.mpi is None:
         return
     start(case, {}, ["uname", "-n"])
-    probe = build_probe(case.wrapper)
-    told = ranks_in(start(case, {}, [str(probe)]).stdout)
+    probe = probe_of(case)
+    if probe is None:
+        yield note("launcher", "starts ranks; without a compiler and mpi4py none was started that calls MPI",
+                   "pip install 'hocket[mpi4py]', or install a C++ compiler")  # fmt: skip
+        return
+    told = ranks_in(start(case, {}, probe).stdout)
     count = rank_count(case)
     again = "check that mpiexec, mpicc and the MPI library that ranks load are of one installation"
     if [rank.rank for rank in told] != list(range(count)):

@@ -7,13 +7,23 @@ from dataclasses import replace
 
 from hocket.doctor.case import Case
 from hocket.doctor.finding import Finding, ok, problem
+from hocket.errors import MissingToolError
 from hocket.launch.mpi import Abi, MpiFamily, find_mpi
+from hocket.launch.runtime.ready import ready_runtime
 from hocket.launch.runtime.wrapper import read_wrapper
 
 
 def check_mpi(case: Case) -> Iterator[Finding]:
     mpi = replace(find_mpi(case.mpi_name), abi=case.abi)
-    wrapper = read_wrapper(mpi.mpicc)
+    ready = case.ready = ready_runtime(mpi.mpicc)
+    try:
+        wrapper = read_wrapper(mpi.mpicc)
+    except MissingToolError:
+        if ready is None:
+            raise
+        case.mpi = mpi
+        yield ok("mpi", f"{mpi.mpiexec}: {ready.mpi_name}")
+        return
     family = MpiFamily.OPENMPI if wrapper.version.startswith("Open MPI") else MpiFamily.MPICH
     speaks_standard = wrapper.mpi.startswith("MPI ABI")
     if not speaks_standard and family is not mpi.family:

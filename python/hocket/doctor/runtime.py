@@ -18,4 +18,4 @@ def check_runtime(case: Case) -> Iterator[Finding]:
     if prepared != case.runtime.mpi:
         yield problem("runtime", f"the job is prepared for {prepared} and {case.mpi.mpiexec} is of {case.runtime.mpi}",
                       f"{ANEW}; --mpi chooses another MPI")  # fmt: skip
-    yield ok("runtime", f"{case.runtime.library.parent}")
+    yield ok("runtime", f"{case.runtime.library.parent}{', ready-made' if case.ready else ''}")

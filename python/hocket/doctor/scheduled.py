@@ -25,7 +25,7 @@ def check_scheduled(case: Case) -> Iterator[Finding]:
     network = read_network(f"star:{max(count, 2)}") if case.network is None else case.network
     options = RuntimeOptions(placement="order" if invented else case.placement, min_bytes=1, log=1)
     variables = scheduled_environment(case.mpi.mpicc, network, options, case.plans, count)
-    done = start(case, variables, [str(case.probe)])
+    done = start(case, variables, case.probe)
     told = ranks_in(done.stdout)
     said = [line.removeprefix("hocket: ") for line in done.stderr.splitlines() if line.startswith("hocket: ")]
     if len(told) != count or not all(rank.right for rank in told):

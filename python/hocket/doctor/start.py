@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from hocket.doctor.case import Case, Rank
 from hocket.errors import HocketError
 from hocket.launch import TimedOutError, captured
-from hocket.launch.mpi import launch_command
+from hocket.launch.mpi import launch_command, mpi4py_environment
 from hocket.launch.runtime.build import digest_of
 from hocket.launch.runtime.compiling import compile_native
 from hocket.launch.runtime.preload import VARIABLE as PRELOAD
@@ -22,7 +24,18 @@ _NAME = "hocket-probe"
 _SOURCE = Path(__file__).with_name("probe.c")
 
 
-def build_probe(wrapper: Wrapper) -> Path:
+def probe_of(case: Case) -> list[str] | None:
+    """The command of the probe: probe.c, or probe.py where there is no compiler; None where mpi4py lacks, too."""
+    assert case.mpi is not None
+    if case.wrapper is not None:
+        return [str(_build_probe(case.wrapper))]
+    if find_spec("mpi4py") is None:
+        return None
+    library = [f"{name}={value}" for name, value in mpi4py_environment(case.mpi).items()]
+    return ["env", *library, sys.executable, str(_SOURCE.with_suffix(".py"))]
+
+
+def _build_probe(wrapper: Wrapper) -> Path:
     """The MPI program of probe.c, where all hosts see it."""
 
     def build(folder: Path, work: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -37,6 +38,11 @@ class Runtime:
     library: Path
     mpi: str
 
+    @property
+    def mpi_name(self) -> str:
+        """For people: MPICH 5."""
+        return name_of_mpi(self.mpi)
+
     def environment(self) -> dict[str, str]:
         """The variables that switch the runtime on in every rank."""
         return {
@@ -44,6 +50,11 @@ class Runtime:
             "HOCKET_RUNTIME": str(self.library),
             "HOCKET_RUNTIME_MPI": self.mpi,
         }
+
+
+def name_of_mpi(mpi: str) -> str:
+    """``MPICH 5`` of ``MPICH Version: 5.``, by which the shim knows it."""
+    return re.sub(r" (Version: |v)(?=\d)", " ", mpi).rstrip(".")
 
 
 def native_dir() -> Path:

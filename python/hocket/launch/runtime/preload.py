@@ -20,13 +20,18 @@ def others() -> list[str]:
     return [entry for entry in entries if entry and Path(entry).name != SHIM]
 
 
+def can_hold(shim: Path) -> bool:
+    """False for a path that ld.so would split."""
+    return _SEPARATORS.search(str(shim)) is None
+
+
 def with_shim(shim: Path) -> str:
     """The value that preloads this shim, once, whatever shim was preloaded before.
 
     Libraries that the user preloads come first: whichever way they pass calls on, these reach Hocket.
     Raises HocketError for a path that ``LD_PRELOAD`` cannot hold.
     """
-    if _SEPARATORS.search(str(shim)):
+    if not can_hold(shim):
         raise HocketError(
             f"{shim} cannot be preloaded: its path holds a blank or a colon",
             remedy="set XDG_CACHE_HOME to a directory without",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -25,10 +26,11 @@ from hocket.launch.runtime.build import (
     Runtime,
     build_runtime,
     build_sort,
-    built_runtime,
+    digest_of,
     native_dir,
 )
-from hocket.launch.runtime.preload import SHIM
+from hocket.launch.runtime.preload import SHIM, can_hold
+from hocket.system.cache import build_once
 from hocket.system.files import real_path
 from hocket.system.trust import check_installed
 
@@ -53,12 +55,6 @@ def find_runtime(mpicc: str) -> Runtime:
     HocketError if others can change what would be loaded.
     """
     return ready_runtime(mpicc) or build_runtime(mpicc)
-
-
-def existing_runtime(mpicc: str) -> Path | None:
-    """The library of find_runtime() where it need not be built; None where it must. Raises as find_runtime() does."""
-    ready = ready_runtime(mpicc)
-    return built_runtime(mpicc) if ready is None else ready.library
 
 
 def find_sort(mpicc: str) -> Path:
@@ -94,7 +90,18 @@ def ready_runtime(mpicc: str) -> Runtime | None:
         return None
     for file in (home, *files):
         check_installed(file)
-    return Runtime(files[0], files[1], mpi)
+    return Runtime(_preloadable(files[0]), files[1], mpi)
+
+
+def _preloadable(shim: Path) -> Path:
+    """The shim, or its copy in the cache where Hocket is installed in a place that LD_PRELOAD cannot hold."""
+    if can_hold(shim):
+        return shim
+
+    def copy(folder: Path, _: Path) -> None:
+        shutil.copyfile(shim, folder / SHIM)
+
+    return build_once(f"shim-{digest_of([], [shim])}", (SHIM,), copy) / SHIM
 
 
 def _mpich(library: Library) -> str | None:
