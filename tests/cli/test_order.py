@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -55,6 +57,47 @@ FORMS = {
 def test_formats(hocket, form: str) -> None:
     words = ["--network", "star:3", "--hosts", "n[0-1]", "--ranks-per-host", 2, "--for", "all-gather:ring"]
     assert hocket("order", *words, "--format", form).out == FORMS[form]
+
+
+@pytest.mark.parametrize("form", ["openmpi-hostfile", "openmpi-rankfile", "mpich-hostfile"])
+def test_hosts_with_one_first_label(hocket, form: str, tmp_path: Path) -> None:
+    """Files for Open MPI, and a note, say by which setting it takes them for several; mpirun maps them by it."""
+    file, hosts = tmp_path / "pods.toml", tmp_path / "hosts"
+    file.write_text('[[switch]]\nname = "s"\nhosts = "w.[1-4].net"\n')
+    answer = hocket("order", "--network", file, "--format", form)
+    lines = answer.out.splitlines()
+    if form == "mpich-hostfile":
+        assert "first dot" not in answer.out + answer.err and len(lines) == 4
+        return
+    assert lines[0].startswith("# Open MPI cuts") and lines[0][2:] in answer.err and len(lines) == 5
+    addresses = file.read_text().replace("w.[1-4].net", "10.0.0.[1-4]")
+    file.write_text(addresses)
+    assert "first dot" not in hocket("order", "--network", file, "--format", form).err
+    mpirun = Path(os.environ.get("HOCKET_TEST_OPENMPI", ""), "mpirun")
+    if not mpirun.is_absolute():
+        return
+    settings = dict(word.split("=") for word in lines[0].split() if "_keep_" in word and "OMPI" not in word)
+    hosts.write_text(
+        answer.out if form == "openmpi-hostfile" else "\n".join(f"w.{i}.net" for i in range(1, 5))
+    )
+    words = [
+        mpirun,
+        "--hostfile",
+        hosts,
+        "--do-not-launch",
+        "--display",
+        "map",
+        "-n",
+        "4",
+        "--allow-run-as-root",
+    ]
+    if form == "openmpi-rankfile":
+        (tmp_path / "ranks").write_text(answer.out)
+        words += ["--map-by", f"rankfile:file={tmp_path / 'ranks'}"]
+    done = subprocess.run(
+        [*words, "true"], env={**os.environ, **settings}, capture_output=True, text=True, timeout=60
+    )
+    assert [f"node: w.{i}.net" in done.stdout for i in range(1, 5)] == [True] * 4, done
 
 
 @pytest.mark.parametrize("form", ["slurm", "openmpi-rankfile", "mpich-hostfile"])

@@ -86,6 +86,8 @@ def order(
         click.echo(
             f"hocket: note: {target.missing}, which reads --format {form}, is not on PATH here", err=True
         )
+    if hint := target.hint(found):
+        click.echo(f"hocket: note: {hint}", err=True)
     told = _predicted(found, calls, known, calibration, as_json) if explain or as_json else []
     if as_json:
         click.echo(json.dumps(_report(found, calls, form, told, known)))

@@ -249,6 +249,9 @@ def launch_command(
     if agent:
         remote = "plm_ssh" if mpi.prrte else "plm_rsh"
         command += [daemons, f"{remote}_agent", agent, daemons, f"{remote}_no_tree_spawn", "1"]
+        # Hosts of a lab are called as its network says; two with one first label would be taken for one.
+        command += [daemons, f"{'prte' if mpi.prrte else 'orte'}_keep_fqdn_hostnames", "1"]
+        command += ["--pmixmca", "pmix_keep_fqdn_hostnames", "1"] if mpi.prrte else []
     if interface:
         command += [daemons, "prte_if_include" if mpi.prrte else "oob_tcp_if_include", interface]
         transports = "tcp,self,sm" if mpi.prrte else "tcp,self,vader"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable
@@ -9,6 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from hocket.order.job import Ordered
+
+_ADDRESS: Final = re.compile(r"[0-9.]+|.*:.*")  # Open MPI leaves addresses as they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,10 @@ class Format:
     tools: tuple[str, ...]
     use: str
     text: Callable[[Ordered], str]
+
+    def hint(self, order: Ordered) -> str:
+        """What else its readers have to be told; the file says it, too."""
+        return _cut_names(order) if self.text in (_rankfile, _hostfile) else ""
 
     @property
     def missing(self) -> str:
@@ -37,6 +44,23 @@ def _per_rank(order: Ordered) -> str:
     return _lines(order.hosts)
 
 
+def _cut_names(order: Ordered) -> str:
+    """The setting by which Open MPI takes hosts with one first label for several; empty if there are none."""
+    names = {name for name in order.hosts if not _ADDRESS.fullmatch(name)}
+    if len({name.partition(".")[0] for name in names}) == len(names):
+        return ""
+    return (
+        "Open MPI cuts host names at the first dot, which makes one host of several; set "
+        "PRTE_MCA_prte_keep_fqdn_hostnames=1 and PMIX_MCA_pmix_keep_fqdn_hostnames=1 "
+        "(Open MPI 4: OMPI_MCA_orte_keep_fqdn_hostnames=1)"
+    )
+
+
+def _for_openmpi(order: Ordered, lines: list[str]) -> str:
+    hint = _cut_names(order)
+    return _lines([f"# {hint}", *lines] if hint else lines)
+
+
 def _rankfile(order: Ordered) -> str:
     """Slots of a host are its cores: every rank of a host has its own."""
     taken: Counter[str] = Counter()
@@ -44,7 +68,11 @@ def _rankfile(order: Ordered) -> str:
     for rank, host in enumerate(order.hosts):
         lines.append(f"rank {rank}={host} slot={taken[host]}")
         taken[host] += 1
-    return _lines(lines)
+    return _for_openmpi(order, lines)
+
+
+def _hostfile(order: Ordered) -> str:
+    return _for_openmpi(order, [f"{host} slots={ranks}" for host, ranks in order.blocks])
 
 
 FORMATS: Final[dict[str, Format]] = {
@@ -54,8 +82,7 @@ FORMATS: Final[dict[str, Format]] = {
         "mpirun --hostfile HOSTS --map-by rankfile:file=FILE -n N PROGRAM (Open MPI 4: --rankfile FILE)", _rankfile,
     ),
     "openmpi-hostfile": Format(
-        True, ("mpirun", "mpiexec"), "mpirun --hostfile FILE --map-by slot -n N PROGRAM",
-        lambda order: _lines([f"{host} slots={ranks}" for host, ranks in order.blocks]),
+        True, ("mpirun", "mpiexec"), "mpirun --hostfile FILE --map-by slot -n N PROGRAM", _hostfile,
     ),
     "mpich-hostfile": Format(
         True, ("mpiexec", "mpiexec.hydra"), "mpiexec -f FILE -n N PROGRAM",
