@@ -161,7 +161,7 @@ def hosts_of(output: str) -> list[str]:
 def test_mpi_runs_rank_after_rank_on_the_hosts(
     family: str, ranks: int, expected: str, tmp_path: Path
 ) -> None:
-    """Also where launchers that cut names at the first dot would take them for one host."""
+    """Launchers that cut names at the first dot would take these hosts for one."""
     mpi = mpi_or_skip(family)
     source = tmp_path / "hello.c"
     source.write_text(HELLO, encoding="utf-8")
