@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hocket.launch.mpi import ranks_of_job
+from hocket.launch.mpi import TELL_RANKS, ranks_of_job
 from refusals import refused
 
 
@@ -67,16 +67,24 @@ def test_a_default_network_that_cannot_be_read(hocket, monkeypatch: pytest.Monke
         ({"SLURM_NTASKS": "", "NSLOTS": "3"}, 3),
         ({"SLURM_NTASKS": "many"}, None),
         ({"SLURM_NTASKS": "٣"}, None),
+        ({"SLURM_NPROCS": "6"}, 6),
+        ({"PBS_NODEFILE": "nodes"}, 3),
+        ({"PBS_NODEFILE": "nodes", "PBS_NP": "8"}, 8),
+        ({"PBS_NODEFILE": "nowhere"}, None),
     ],
 )
-def test_ranks_of_a_job(environment: dict[str, str], ranks: int | None) -> None:
+def test_ranks_of_a_job(
+    environment: dict[str, str], ranks: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nodes").write_text("n0\nn0\nn1\n")
     assert ranks_of_job(environment) == ranks
 
 
 def test_run_takes_the_ranks_of_the_job(
     hocket, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("SLURM_NTASKS", "NSLOTS", "PBS_NP", "LSB_DJOB_NUMPROC"):
+    for name in (*TELL_RANKS, "PBS_NODEFILE"):
         monkeypatch.delenv(name, raising=False)
     launcher = tmp_path / "mpiexec"
     launcher.write_text("#!/bin/sh\necho HYDRA build details: Version: 4.2\nexit 3\n")
@@ -85,8 +93,19 @@ def test_run_takes_the_ranks_of_the_job(
     monkeypatch.setattr("hocket.launch.environment.scheduled_environment", lambda *_, **__: {})
     monkeypatch.setattr("hocket.launch.exit_code", lambda command: started.append(command) or 0)
     run = ("run", "--mpi", launcher, "--placement", "order", "true")
-    refused(hocket(*run), "-n is missing; give the number of ranks")
+    refused(hocket(*run), "-n is missing; give the number of ranks", *TELL_RANKS, "PBS_NODEFILE")
     monkeypatch.setenv("SLURM_NTASKS", "3")
     assert hocket(*run).code == 0
     assert hocket("run", "-n", 2, *run[1:]).code == 0
     assert [command[command.index("-n") + 1] for command in started] == ["3", "2"]
+    for name, value in {
+        "JOB_NODELIST_HET_GROUP_0": "a",
+        "JOB_NODELIST_HET_GROUP_1": "b",
+        "HET_SIZE": "2",
+    }.items():
+        monkeypatch.setenv(f"SLURM_{name}", value)
+    said = hocket(*run).err
+    assert (
+        "has 2 groups, and mpiexec starts ranks on group 0 alone" in said
+        and "srun --het-group=0-1 true" in said
+    )

@@ -122,6 +122,43 @@ def test_the_hosts_of_a_slurm_job(hocket, monkeypatch: pytest.MonkeyPatch) -> No
     refused(hocket("order", "--network", CHAIN, "--slurm"), "which is not like 2(x3),1")
 
 
+def test_the_hosts_of_a_heterogeneous_job(hocket, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its batch script has the variables of group 0 under their usual names, too."""
+    monkeypatch.setenv("SLURM_HET_SIZE", "2")
+    for name, value in {"": "n[0,9]", "_HET_GROUP_0": "n[0,9]", "_HET_GROUP_1": "n[1,8]"}.items():
+        monkeypatch.setenv(f"SLURM_JOB_NODELIST{name}", value)
+    for name, value in {"": "2(x2)", "_HET_GROUP_0": "2(x2)", "_HET_GROUP_1": "3,1"}.items():
+        monkeypatch.setenv(f"SLURM_TASKS_PER_NODE{name}", value)
+    words = ["order", "--network", CHAIN, "--for", "all-gather:ring"]
+    answer = hocket(*words, "--slurm", "--format", "mpich-hostfile")
+    assert answer.out == "n0:2\nn1:3\nn9:2\nn8:1\n"
+    refused(
+        hocket(*words, "--slurm", "--format", "slurm"),
+        "each group",
+        '--hosts "$SLURM_JOB_NODELIST_HET_GROUP_0"',
+    )
+    assert hocket(*words, "--hosts", "n[0,9]", "--format", "slurm").code == 0
+    monkeypatch.delenv("SLURM_TASKS_PER_NODE_HET_GROUP_1")
+    assert hocket(*words, "--slurm", "--format", "hydra").out == "n0:1,n1:1,n9:1,n8:1\n"
+    monkeypatch.setenv("SLURM_TASKS_PER_NODE_HET_GROUP_1", "3(x3)")
+    refused(
+        hocket(*words, "--slurm"),
+        "SLURM_TASKS_PER_NODE_HET_GROUP_1 '3(x3)' is of 3 hosts",
+        "--ranks-per-host",
+    )
+
+
+def test_a_node_file_of_pbs(hocket, tmp_path: Path) -> None:
+    """It names a host once for each rank, with its domain."""
+    file = tmp_path / "nodes"
+    file.write_text("n0.x\nn0.x\nn9.x\nn1.x\nn1.x\nn9.x\nn8.x\n")
+    words = ["order", "--network", CHAIN, "--hosts", f"@{file}", "--for", "all-gather:ring"]
+    assert hocket(*words, "--format", "mpich-hostfile").out == "n0.x:2\nn1.x:2\nn9.x:2\nn8.x:1\n"
+    assert hocket(*words, "--ranks-per-host", 1).out.split() == ["n0.x", "n1.x", "n9.x", "n8.x"]
+    file.write_text("n0.x\nn0.x\nnx\n")
+    refused(hocket(*words), f"{file}:3", "but not nx")
+
+
 def test_a_hostfile_of_whole_names(hocket, tmp_path: Path) -> None:
     """Names are printed as the job writes them."""
     file = tmp_path / "hosts"
@@ -231,7 +268,7 @@ def test_a_matrix_of_another_size(hocket, tmp_path: Path) -> None:
 
 def test_a_line_of_a_file_is_named(hocket, tmp_path: Path) -> None:
     file = tmp_path / "hosts"
-    file.write_text("n0\nn1\nn0\n")
+    file.write_text("n0\nn1 slots=2\nn0\n")
     refused(hocket("order", "--network", "star:3", "--hosts", f"@{file}"), f"{file}:3", "first in line 1")
 
 

@@ -189,10 +189,9 @@ def _warnings(network: Network, source: str, placement: str) -> list[str]:
             f"{'host' if hosts == 1 else 'hosts'}; scheduling needs at least "
             f"{_LEAST_RANKS} ranks on {_LEAST_HOSTS} hosts"
         ]
-    job = os.environ.get("SLURM_JOB_NODELIST", "")
-    if not job or placement not in ("", "slurm"):
+    if placement not in ("", "slurm"):
         return []
-    missing, all_hosts = _unknown_hosts(job, network)
+    missing, all_hosts = _unknown_hosts(network)
     if not missing:
         return []
     more = f" and {len(missing) - _MOST_SHOWN} more" if len(missing) > _MOST_SHOWN else ""
@@ -203,14 +202,14 @@ def _warnings(network: Network, source: str, placement: str) -> list[str]:
     ]
 
 
-def _unknown_hosts(job: str, network: Network) -> tuple[list[str], int]:
+def _unknown_hosts(network: Network) -> tuple[list[str], int]:
     """Hosts of Slurm's list that the network does not have, and the length of the list."""
     from hocket.errors import NetworkError
+    from hocket.network.chosen import slurm_lists
     from hocket.network.hostlist import expand
-    from hocket.network.source import Source
 
     try:
-        hosts = expand(job, Source("SLURM_JOB_NODELIST", job, is_file=False))
+        hosts = [host for source, _ in slurm_lists(os.environ) for host in expand(source.text, source)]
     except NetworkError:
         return [], 0  # not Slurm's, whatever it is
     return [host for host in hosts if not network.match_host([host])], len(hosts)

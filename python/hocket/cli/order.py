@@ -22,6 +22,7 @@ from hocket.cli._shared.options import (
 from hocket.cli._shared.sizes import parse_size
 from hocket.cli._shared.work import as_columns, with_spinner
 from hocket.errors import UsageError
+from hocket.network.chosen import slurm_lists
 from hocket.order import DEFAULT_CALLS, listed_job, order_job, parse_wanted, slurm_job, whole_network
 from hocket.order.formats import FORMATS
 from hocket.order.job import gain_of, ring_over_bound
@@ -73,6 +74,11 @@ def order(
     """
     if hosts is not None and slurm:
         raise UsageError("--hosts and --slurm both say what hosts the job has", remedy="give one of them")
+    if slurm and form == "slurm" and len(slurm_lists(os.environ)) > 1:
+        raise UsageError(
+            "srun places the ranks of each group of a heterogeneous job by itself",
+            remedy='order one group: --hosts "$SLURM_JOB_NODELIST_HET_GROUP_0"; or give another --format',
+        )
     known = load_network(source, defaults, as_json)
     job = _job(known, hosts, slurm, defaults)
     calls = parse_wanted(wanted, job.network.ranks, parse_size(size))

@@ -102,8 +102,8 @@ def run(
     """
     from hocket.launch import exit_code
     from hocket.launch.environment import scheduled_environment
-    from hocket.launch.mpi import MpiFamily, launch_command, ranks_of_job
-    from hocket.network.chosen import job_hosts
+    from hocket.launch.mpi import TELL_RANKS, MpiFamily, launch_command, ranks_of_job
+    from hocket.network.chosen import job_hosts, slurm_lists
     from hocket.system.cache import cache_dir, clear_up, report_folder
     from hocket.system.signals import as_exceptions
 
@@ -111,7 +111,14 @@ def run(
     if ranks is None:
         raise UsageError(
             "-n is missing",
-            remedy="give the number of ranks; within a batch job the job's number is the default",
+            remedy=f"give the number of ranks; the default is a batch job's, if {', '.join(TELL_RANKS)} or "
+            "PBS_NODEFILE tells it",
+        )
+    if hostfile is None and (groups := len(slurm_lists(os.environ))) > 1:
+        click.echo(
+            f"hocket: note: this heterogeneous job has {groups} groups, and mpiexec starts ranks on group 0 alone; "
+            f"""on all: eval "$(hocket env --network {network})"; srun --het-group=0-{groups - 1} {program[0]}""",
+            err=True,
         )
     mpi = chosen_mpi(mpi_name, abi, program[0])
     check_program(program[0], mpi, elsewhere=hostfile is not None)
@@ -141,7 +148,7 @@ def run(
             from hocket.report.run.better import Launched  # numpy comes with it, and takes long to load
             from hocket.report.run.summary import tell
 
-            slurm = hostfile is None and "SLURM_JOB_NODELIST" in os.environ
+            slurm = hostfile is None and len(slurm_lists(os.environ)) == 1
             form = "openmpi-hostfile" if mpi.family is MpiFamily.OPENMPI else "mpich-hostfile"
             job = Launched(known.network, network, "slurm" if slurm else form, hostfile, slurm)
             stack.callback(tell, directory, ranks, None if report == _ON_STDERR else report, job)

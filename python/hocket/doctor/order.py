@@ -8,6 +8,7 @@ from hocket.doctor.case import Case
 from hocket.doctor.finding import Finding, note, ok
 from hocket.errors import HocketError
 from hocket.launch.mpi import MpiFamily
+from hocket.network.chosen import slurm_lists
 from hocket.order import JobHosts, listed_job, slurm_job
 from hocket.order.better import WORTH, better_order, command_for
 from hocket.order.formats import FORMATS
@@ -16,7 +17,7 @@ from hocket.order.formats import FORMATS
 def check_order(case: Case) -> Iterator[Finding]:
     if case.network is None or case.network_file is None or case.placement not in ("names", "slurm", "order"):
         return
-    slurm = case.hostfile is None and bool(case.environment.get("SLURM_JOB_NODELIST"))
+    slurm = case.hostfile is None and len(slurm_lists(case.environment)) == 1
     nodes = _nodes(case, slurm)
     if len(set(nodes)) < 3:
         return

@@ -24,7 +24,7 @@ _LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.hydra", "mpiexec.mpich", "mpiexec.op
 # Within a job of a batch system launchers start ranks on the job's hosts.
 JOB_VARIABLES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID")
 # Number of ranks that a job was given: by Slurm, Grid Engine, Torque and LSF.
-_JOB_RANKS = ("SLURM_NTASKS", "NSLOTS", "PBS_NP", "LSB_DJOB_NUMPROC")
+TELL_RANKS = ("SLURM_NTASKS", "SLURM_NPROCS", "NSLOTS", "PBS_NP", "LSB_DJOB_NUMPROC")
 # Variables for more ranks than cores. In four collectives MPICH's ranks of one host wait without ever giving
 # up their core, unless the algorithms are those for several hosts. MPIR_CVAR_ENABLE_HEAVY_YIELD would make
 # all-to-alls slower.
@@ -273,9 +273,14 @@ def launch_command(
 
 
 def ranks_of_job(environment: Mapping[str, str]) -> int | None:
-    """Number of ranks that the batch job of this environment was given; None if there is none."""
-    given = (environment.get(name, "") for name in _JOB_RANKS)
-    return next((int(ranks) for ranks in given if ranks.isascii() and ranks.isdigit()), None)
+    """Number of ranks that the batch job of this environment was given; None if there is none. The node file of PBS has
+    a line for each."""
+    given = (environment.get(name, "") for name in TELL_RANKS)
+    told = next((int(ranks) for ranks in given if ranks.isascii() and ranks.isdigit()), None)
+    with suppress(OSError):
+        if told is None and (file := environment.get("PBS_NODEFILE")):
+            told = len(Path(file).read_bytes().split()) or None
+    return told
 
 
 def slots() -> float:

@@ -26,24 +26,32 @@ def chosen_hosts(text: str, known: Collection[str]) -> list[str]:
     names: dict[str, None] = {}
     every = set(known)
     for source, line, item in _lists(text):
-        for name in expand(item, source, line):
+        for name in expand(_first(item, source), source, line):
             names[_known(name, every, known, source, line)] = None
     return list(names)
 
 
 class Named(NamedTuple):
-    """A host's name in a list, and where it stands; line 0: in no file."""
+    """A host's name in a list, and where it stands; line 0: in no file. ``counts``: as one rank if it stands several
+    times, as in node files of PBS; not where a line may say how many."""
 
     name: str
     source: Source
     line: int
+    counts: bool = False
 
 
 def listed_names(text: str) -> Iterator[Named]:
     """The names that ``text`` lists, in order and as often as they stand there; of hostfiles without slots."""
     for source, line, item in _lists(text):
-        for name in expand(item, source, line):
-            yield Named(_SLOTS.sub("", name) if source.is_file else name, source, line)
+        for name in expand(_first(item, source), source, line):
+            plain = _SLOTS.sub("", name) if source.is_file else name
+            yield Named(plain, source, line, source.is_file and plain == item)
+
+
+def _first(item: str, source: Source) -> str:
+    """The host list of a line; what follows it in hostfiles are slots."""
+    return item.split()[0] if source.is_file else item
 
 
 def _lists(text: str) -> list[tuple[Source, int, str]]:
@@ -52,7 +60,7 @@ def _lists(text: str) -> list[tuple[Source, int, str]]:
     if text == _FILE:
         raise UsageError("--hosts @ names no file", remedy="write --hosts @FILE")
     source = load(text.removeprefix(_FILE), _WHAT)
-    lines = [(source, line, content.split()[0]) for line, content in source.content_lines()]
+    lines = [(source, line, content.strip()) for line, content in source.content_lines()]
     if not lines:
         raise source.error("names no host", remedy=f"give {_WHAT}")
     return lines
@@ -70,18 +78,30 @@ def _known(name: str, every: set[str], known: Collection[str], source: Source, l
     )
 
 
+def slurm_lists(environ: Mapping[str, str]) -> list[tuple[Source, str]]:
+    """The host list of the Slurm job that this process is of, or those of a heterogeneous job's groups; each with what
+    the names of its variables end with. Empty outside of jobs."""
+    size = environ.get("SLURM_HET_SIZE", "")
+    groups = int(size) if re.fullmatch(r"\d{1,3}", size, re.ASCII) else 0
+    for ends in ([f"_HET_GROUP_{group}" for group in range(groups)], [""]):
+        names = [f"SLURM_JOB_NODELIST{end}" for end in ends]
+        if names and all(environ.get(name) for name in names):
+            return [
+                (Source(name, environ[name], is_file=False), end)
+                for name, end in zip(names, ends, strict=True)
+            ]
+    return []
+
+
 def job_hosts(environ: Mapping[str, str], hostfile: str | None) -> set[str]:
     """The names that the hosts of a job may have in a network, with and without domain: those of the
     hostfile, else those that Slurm gave. None where neither tells."""
     names: list[str] = []
     try:
         if hostfile is not None:
-            names = [
-                name for source, line, item in _lists(_FILE + hostfile) for name in expand(item, source, line)
-            ]
-        elif listed := environ.get("SLURM_JOB_NODELIST"):
-            names = expand(listed, Source("SLURM_JOB_NODELIST", listed, is_file=False))
+            names = [name.name for name in listed_names(_FILE + hostfile)]
+        else:
+            names = [name for source, _ in slurm_lists(environ) for name in expand(source.text, source)]
     except HocketError:  # the launcher's to complain about
         return set()
-    plain = [_SLOTS.sub("", name) for name in names]
-    return {*names, *plain, *(name.partition(".")[0] for name in plain)}
+    return {*names, *(name.partition(".")[0] for name in names)}

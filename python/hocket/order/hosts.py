@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from hocket import _core
 from hocket.errors import UsageError
-from hocket.network.chosen import Named, listed_names
+from hocket.network.chosen import Named, listed_names, slurm_lists
 from hocket.network.description import suggestion
 from hocket.network.hostlist import expand
 from hocket.network.source import Source, shown
@@ -41,41 +42,51 @@ def whole_network(network: _core.Network, ranks: int | None) -> JobHosts:
 
 
 def listed_job(network: _core.Network, text: str, ranks: int | None) -> JobHosts:
-    """The hosts that ``--hosts`` lists: ``n[0-15]``, ``@FILE`` or ``-``. Raises
-    :class:`hocket.errors.HocketError` for names that the network lacks, and for a host that is named twice."""
-    return _named_job(network, list(listed_names(text)), ranks)
+    """The hosts that ``--hosts`` lists: ``n[0-15]``, ``@FILE`` or ``-``. A host that stands several times in a node
+    file has as many ranks. Raises :class:`hocket.errors.HocketError` for names that the network lacks, and for a host
+    that is named twice elsewhere."""
+    listed = list(listed_names(text))
+    times = Counter(one.name for one in listed)
+    if len(times) == len(listed) or not all(one.counts for one in listed):
+        return _named_job(network, listed, ranks)
+    once = list({one.name: one for one in listed}.values())
+    return _named_job(network, once, list(times.values()) if ranks is None else ranks)
 
 
 def slurm_job(network: _core.Network, environ: Mapping[str, str], ranks: int | None) -> JobHosts:
     """The hosts of the Slurm job that this process is of, with as many ranks as Slurm gives tasks to each."""
-    listed = environ.get("SLURM_JOB_NODELIST")
-    if not listed:
+    groups = slurm_lists(environ)
+    if not groups:
         raise UsageError(
             "--slurm: SLURM_JOB_NODELIST is not set, so this is no job of Slurm",
             remedy="call it in a job's script or within salloc, or give --hosts LIST",
         )
-    source = Source("SLURM_JOB_NODELIST", listed, is_file=False)
-    names = [Named(name, source, 0) for name in expand(listed, source)]
-    tasks = environ.get("SLURM_TASKS_PER_NODE")
-    if ranks is not None or not tasks:
+    lists = [[Named(name, source, 0) for name in expand(source.text, source)] for source, _ in groups]
+    names = [name for listed in lists for name in listed]
+    tasks = {end: environ.get(f"SLURM_TASKS_PER_NODE{end}", "") for _, end in groups}
+    if ranks is not None or not all(tasks.values()):
         return _named_job(network, names, ranks)
-    counts = _tasks(tasks)
-    if len(counts) != len(names):
-        raise UsageError(
-            f"SLURM_TASKS_PER_NODE {shown(tasks)} is of {len(counts)} hosts, SLURM_JOB_NODELIST of {len(names)}",
-            remedy="say --ranks-per-host",
-        )
+    counts = []
+    for listed, (end, text) in zip(lists, tasks.items(), strict=True):
+        own = _tasks(f"SLURM_TASKS_PER_NODE{end}", text)
+        if len(own) != len(listed):
+            raise UsageError(
+                f"SLURM_TASKS_PER_NODE{end} {shown(text)} is of {len(own)} hosts, SLURM_JOB_NODELIST{end} of "
+                f"{len(listed)}",
+                remedy="say --ranks-per-host",
+            )
+        counts += own
     return _named_job(network, names, counts)
 
 
-def _tasks(text: str) -> list[int]:
+def _tasks(name: str, text: str) -> list[int]:
     """Ranks of each host from Slurm's ``2(x3),1``."""
     counts: list[int] = []
     for part in text.split(","):
         match = _TASKS.fullmatch(part)
         if match is None or not 1 <= int(match[1]) <= _MOST_RANKS or int(match[2] or 1) > 10**6:
             raise UsageError(
-                f"SLURM_TASKS_PER_NODE is {shown(text)}, which is not like 2(x3),1",
+                f"{name} is {shown(text)}, which is not like 2(x3),1",
                 remedy="say --ranks-per-host",
             )
         counts += [int(match[1])] * int(match[2] or 1)
@@ -83,30 +94,32 @@ def _tasks(text: str) -> list[int]:
 
 
 def _named_job(network: _core.Network, listed: Sequence[Named], ranks: int | list[int] | None) -> JobHosts:
-    names = network.names
-    exact = {names[node]: node for node in network.hosts}
+    known = network.names
+    exact = {known[node]: node for node in network.hosts}
     short: dict[str, list[int]] = {}
     for name, node in exact.items():
         short.setdefault(name.partition(".")[0], []).append(node)
-    nodes: list[int] = []
     taken: dict[int, Named] = {}
+    counts: dict[int, int] = {}
     unknown: list[Named] = []
-    for one in listed:
+    for number, one in enumerate(listed):
         alike = [exact[one.name]] if one.name in exact else short.get(one.name.partition(".")[0], [])
         if len(alike) != 1:
             unknown.append(one)
             continue
-        if (first := taken.setdefault(alike[0], one)) is not one:
+        if isinstance(ranks, list):
+            counts[alike[0]] = counts.get(alike[0], 0) + ranks[number]
+        if (first := taken.setdefault(alike[0], one)) is not one and not counts:
             raise one.source.error(
                 f"host {shown(one.name)} is named twice"
                 + (f", first in line {first.line}" if first.line else ""),
                 one.line,
                 "name each host once; --ranks-per-host says how many ranks it has",
             )
-        nodes.append(alike[0])
     if unknown:
         raise _lacks(unknown, len(listed), exact)
-    return _job(network, nodes, [one.name for one in listed], ranks)
+    names = [one.name for one in taken.values()]
+    return _job(network, list(taken), names, counts if isinstance(ranks, list) else ranks)
 
 
 def _lacks(unknown: Sequence[Named], listed: int, known: Iterable[str]) -> Exception:
@@ -131,13 +144,12 @@ def _some(unknown: Sequence[Named]) -> str:
 
 
 def _job(
-    network: _core.Network, nodes: list[int], names: list[str], ranks: int | list[int] | None
+    network: _core.Network, nodes: list[int], names: list[str], ranks: int | dict[int, int] | None
 ) -> JobHosts:
     own = network.ranks_per_node
-    if isinstance(ranks, list):
-        counts = dict(zip(nodes, ranks, strict=True))
-    else:
-        counts = {node: own[node] if ranks is None else ranks for node in nodes}
+    counts = (
+        ranks if isinstance(ranks, dict) else {node: own[node] if ranks is None else ranks for node in nodes}
+    )
     try:
         part = network.restricted_to([counts.get(node, 0) for node in range(network.nodes)])
     except _core.InputError as problem:
