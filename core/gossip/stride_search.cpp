@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <random>
 
 #include "core/error.hpp"
@@ -291,7 +292,7 @@ class Search {
 StridePlan search_stride(const std::vector<std::uint32_t>& sides, double r, std::uint64_t effort) {
   if (!(r >= 0) || !std::isfinite(r)) throw InputError("r must be a number of at least 0");
   if (check_sides(sides) == 1) return {sides, {}, 0};
-  return Search(sides, r, effort).run();
+  return std::make_unique<Search>(sides, r, effort)->run();  // too large for the stack of a thread
 }
 
 }  // namespace hocket::gossip

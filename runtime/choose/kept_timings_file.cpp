@@ -57,13 +57,6 @@ void forget_some(std::vector<KeptTimings>& all, std::span<const KeptTimings> lea
   });
 }
 
-std::string mpi_version() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int length = 0;
-  check(PMPI_Get_library_version(text.data(), &length));
-  return {text.data(), static_cast<std::size_t>(length)};
-}
-
 /// Holds a lock file as long as it lives, where that can be had.
 class Lock {
  public:
@@ -86,7 +79,7 @@ std::string eight_digits(const ByteWriter& out) { return digits_of(checksum(out.
 std::string known_alone(std::uint64_t wiring_digest, std::size_t ranks) {
   ByteWriter out;
   out.fixed(wiring_digest);
-  out.text(mpi_version());
+  out.text(library_version());
   out.fixed(static_cast<std::uint64_t>(ranks));
   const Settings& s = settings();
   for (const std::uint64_t value :
@@ -142,7 +135,7 @@ bool is_anything_kept(int ranks) {
 }
 
 std::string mpi_name() {
-  const std::string version = mpi_version();
+  const std::string version = library_version();
   for (const auto& [begin, name] : {std::pair("MPICH Version:", "mpich-"), std::pair("Open MPI v", "openmpi-")}) {
     if (!version.starts_with(begin)) continue;
     const std::size_t first = version.find_first_of("0123456789");

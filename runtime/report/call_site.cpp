@@ -4,6 +4,7 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -12,9 +13,9 @@ namespace {
 
 std::string path_of(const link_map& object) {
   if (object.l_name != nullptr && object.l_name[0] != 0) return object.l_name;
-  std::array<char, 4096> path{};  // the program itself has no name
-  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
-  return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : std::string();
+  std::string path(4096, 0);  // the program itself has no name
+  path.resize(static_cast<std::size_t>(std::max<ssize_t>(0, readlink("/proc/self/exe", path.data(), path.size()))));
+  return path;
 }
 
 std::string hexadecimal(std::uint64_t value) {

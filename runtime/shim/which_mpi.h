@@ -26,8 +26,10 @@ static int is_mpi(const char* built_for, mpi_version_fn get_version, mpi_abi_fn 
     if (strncmp(built_for, standard, sizeof standard - 1) != 0) return 0;
     return atoi(built_for + sizeof standard - 1) == major;
   }
-  char version[8192] = ""; /* MPI_MAX_LIBRARY_VERSION_STRING of every MPI we know is at most this */
-  if (get_version == NULL || get_version(version, &length) != 0) return 0;
-  version[sizeof version - 1] = 0;
-  return begins_with(version, built_for);
+  enum { MOST = 8192 };                      /* MPI_MAX_LIBRARY_VERSION_STRING of every MPI we know is at most this */
+  char* const version = calloc(1, MOST + 1); /* stacks of threads are small */
+  const int known = get_version != NULL && version != NULL && get_version(version, &length) == 0;
+  const int same = known && begins_with(version, built_for);
+  free(version);
+  return same;
 }

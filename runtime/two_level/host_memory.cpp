@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,7 +12,6 @@
 #include <cstring>
 #include <ctime>
 #include <limits>
-#include <random>
 #include <string>
 
 #include "core/error.hpp"
@@ -42,16 +42,18 @@ void sleep_while(std::atomic<std::uint32_t>& word, std::uint32_t value, std::chr
 }
 
 std::uint64_t random_token() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32) | device() | 1;  // never what fresh memory holds
+  std::uint64_t token = 0;
+  if (getrandom(&token, sizeof token, 0) != sizeof token) fail("getrandom");
+  return token | 1;  // never what fresh memory holds
 }
 
 }  // namespace
 
 HostMemory::HostMemory(std::size_t ranks, std::size_t bytes) : ranks_(ranks), bytes_(bytes) {
+  const std::uint64_t token = random_token();
   const int descriptor = memfd_create("hocket", MFD_CLOEXEC);
   if (descriptor < 0) fail("memfd_create");
-  handle_ = {getpid(), descriptor, random_token()};
+  handle_ = {getpid(), descriptor, token};
   try {
     map();
   } catch (...) {

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "core/error.hpp"
+#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/plan/written_file.hpp"
 #include "runtime/report/json_line.hpp"
@@ -28,15 +29,6 @@ std::string now() {
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
   return text;
-}
-
-/// The first line of the library's version.
-std::string first_line_of_mpi_version() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  PMPI_Get_library_version(text, &length);
-  const std::string version(text, static_cast<std::size_t>(length));
-  return version.substr(0, version.find_first_of("\r\n"));
 }
 
 using SwitchLinks = std::map<std::uint32_t, MeasuredSwitchLink>;  // keyed by link
@@ -102,10 +94,11 @@ std::string text_of(const Network& network, std::uint64_t host_rate, const Switc
     line.pop_back();
     rows += line;
   }
+  const std::string version = library_version();
   JsonLine file;
   return file.field("version", 1)
       .field("date", now())
-      .field("mpi", first_line_of_mpi_version())
+      .field("mpi", version.substr(0, version.find_first_of("\r\n")))
       .field("host_rate", host_rate)
       .json("switch_links", "[" + rows + "]")
       .end();
