@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/algorithms/irregular/worth.hpp"
+#include "core/algorithms/plan_exchange.hpp"
 #include "core/choose/kept_timings.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
@@ -98,7 +99,7 @@ PlannedByRounds plan_by_rounds(MPI_Comm comm, const Network& part, const Numberi
   planned.demand.ranks = part.ranks();
   planned.demand.bytes = std::ranges::max(largest);
   planned.phases = largest.size();
-  planned.window = PlanStore::instance().window(planned.demand);
+  planned.window = PlanStore::instance().window(planned.demand).value_or(run_window(planned.demand));
   planned.algorithm = algorithm;
   planned.figures.predicted = std::accumulate(largest.begin(), largest.end(), 0.0) / part.host_rate();
   planned.figures.bound = loads.most_bytes / part.host_rate();

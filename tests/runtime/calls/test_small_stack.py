@@ -45,7 +45,7 @@ def test_every_call_on_a_small_stack(launch: Launch, candidate: str) -> None:
 
 
 def test_what_the_library_needs_itself(mpi: Mpi, launch: Launch, compiled: Callable[[str], Path]) -> None:
-    """By default the library serves calls, too: MPICH's MPI_Gather packs what it hands on with 131 KB of stack."""
+    """MPICH's MPI_Gather packs what it hands on with 131 KB of stack; by default the library serves calls, too."""
     native = depths(mpiexec(mpi, 4, [str(compiled("small_stack")), "256"], {}))
     by_default = launched(launch, "small_stack 256", "chain:2,2", 4, "--choose", "learn")
     deep = {name for name, depth in native.items() if depth > ENOUGH}
@@ -55,7 +55,7 @@ def test_what_the_library_needs_itself(mpi: Mpi, launch: Launch, compiled: Calla
 
 @pytest.mark.skipif(platform.machine() != "x86_64" or not shutil.which("objdump"), reason="reads x86-64 code")
 def test_no_large_frame(mpi: Mpi) -> None:
-    """As compiled, the core and the C++ library included: no function takes more than 4096 bytes."""
+    """Functions take at most 4096 bytes as compiled, those of the core and of the C++ library included."""
     built = build_runtime(mpi.mpicc)
     large = []
     for library in (built.library, built.shim):
