@@ -148,7 +148,7 @@ int main(int argc, char **argv) {
 
 
 def hosts_of(output: str) -> list[str]:
-    """What the program has printed; launchers may warn on other lines."""
+    """Hosts that the program has printed; launchers may warn on other lines."""
     return re.findall(r"\bh\.\d\b", next(line for line in output.splitlines() if "GREETING=" in line))
 
 

@@ -25,7 +25,7 @@ class Format:
     text: Callable[[Ordered], str]
 
     def hint(self, order: Ordered) -> str:
-        """What else its readers have to be told; the file says it, too."""
+        """A setting that its readers need, which the file tells, too; mostly none."""
         return _cut_names(order) if self.text in (_rankfile, _hostfile) else ""
 
     @property
