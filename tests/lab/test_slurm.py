@@ -67,9 +67,24 @@ def test_the_topology_is_read_back() -> None:
     assert text.splitlines()[0].startswith("SwitchName=s0 Switches=") and text.count("SwitchName=") == 7
 
 
-def test_what_slurm_cannot_say() -> None:
-    with pytest.raises(NetworkError, match="hosts and switches below it"):
-        topology(read_network_description("chain:2,2,2"))
+@pytest.mark.parametrize("network", ["chain:2,2,2", "fat-tree:4x2x2"])
+def test_what_slurm_cannot_say(network: str) -> None:
+    with pytest.raises(NetworkError, match=r"hosts and switches below it|wired as a tree") as caught:
+        topology(read_network_description(network))
+    remedies = re.findall(r"[a-z]+:[0-9x]+", caught.value.remedy)
+    assert remedies and all(topology(read_network_description(each)) for each in remedies)
+
+
+@pytest.mark.lab
+def test_jobs_that_never_can_run_are_refused() -> None:
+    """A host has one CPU a rank: Slurm would let a job wait that asks for more."""
+    slurm_or_skip()
+    words = ["run", "--network", "tree:2x2", "--slurm", "--timeout", "60", "--json", "--", "sh", "-c"]
+    jobs = "srun -N 4 --ntasks-per-node=2 true || srun -N 4 -n 8 true || srun -n 5 true || srun -n 4 true && echo four"
+    result = CliRunner().invoke(lab, [*words, jobs], catch_exceptions=False)
+    report = json.loads(result.stdout)
+    assert report["exit_code"] == 0 and report["output"].count("More processors requested") == 3, report
+    assert report["output"].endswith("four\n")
 
 
 @pytest.mark.parametrize(

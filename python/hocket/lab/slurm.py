@@ -28,6 +28,7 @@ PMI: Final = {MpiFamily.MPICH: "pmi2", MpiFamily.OPENMPI: "pmix"}  # srun --mpi=
 # Slurm's pmi2 reads lines of about a thousand characters. Over UCX MPICH's ranks tell each other more than fits, and
 # wait for ever in MPI_Init, or do not, as it happens: what follows the addresses in memory is sent, too.
 NETMOD: Final = ("MPIR_CVAR_CH4_NETMOD", "ofi")
+_TREES: Final = "give a tree of switches with hosts at the leaf switches only, such as star:8 or tree:4x8"
 _SYSTEM: Final = ("/usr/sbin", "/sbin")
 
 
@@ -44,8 +45,10 @@ def tool(name: str) -> str:
 def topology(network: NetworkDescription) -> str:
     """``topology.conf`` of a tree: hosts at the leaf switches.
 
-    Raises :class:`NetworkError` where Slurm has no form for it: a switch with hosts and switches below it.
+    Raises :class:`NetworkError` where Slurm has no form for it: a switch with hosts and switches below it, a cycle.
     """
+    if len(network.links) >= len(network.nodes):
+        raise NetworkError("with --slurm switches are wired as a tree", remedy=_TREES)
     hosts = {node.name for node in network.nodes if node.is_host}
     around: dict[str, list[str]] = {node.name: [] for node in network.nodes}
     for link in network.links:
@@ -63,7 +66,7 @@ def topology(network: NetworkDescription) -> str:
         if nodes and further:
             raise NetworkError(
                 f"switch {name} has hosts and switches below it, which Slurm's topology.conf cannot say",
-                remedy="give a network with hosts at leaf switches only, for example a fat tree or one switch",
+                remedy=_TREES,
             )
         above.update(dict.fromkeys(further, name))
         queue += further
@@ -118,6 +121,7 @@ def configuration(cluster: Lab, folder: Path) -> str:
         "SwitchType=switch/none",
         "MpiDefault=none",
         "SlurmdParameters=config_overrides",  # a host has as many cores as ranks, whatever the machine has
+        "EnforcePartLimits=ALL",  # what can never run is refused; it would wait for ever
         "ReturnToService=2",
         "SchedulerType=sched/builtin",
     ]
