@@ -247,3 +247,23 @@ def test_a_fault_of_hocket_is_one_line(hocket, monkeypatch: pytest.MonkeyPatch, 
         and told.count("\n") == 1
     )
     assert told.endswith("; please report it with what it says when PYTHONDEVMODE=1 is set\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "says"), [(0, "no rank made a call"), (143, "ended with exit code 143 before")]
+)
+def test_a_full_disk_under_the_report_of_a_job(
+    hocket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, says: str
+) -> None:
+    """The job's exit code counts; where it is 0, the lost report does."""
+    launcher = tmp_path / "mpiexec"
+    launcher.write_text(
+        f"#!/bin/sh\necho HYDRA build details: Version: 4.2\n[ $1 = --version ] || exit {code}\n"
+    )
+    launcher.chmod(0o755)
+    monkeypatch.setattr("hocket.launch.environment.scheduled_environment", lambda *_, **__: {})
+    (tmp_path / "full.json").symlink_to("/dev/full")
+    run = ["run", "--mpi", launcher, "--network", "star:3", "-n", 3]
+    answer = hocket(*run, f"--report={tmp_path}/full.json", "true")
+    assert answer.code == (code or 2) and says in answer.err
+    assert f"no report: {tmp_path}/full.json: No space left on device; make room there" in answer.err

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from hocket.cli._shared.complete import with_completion
 from hocket.cli._shared.failure import Failure, NobodyReadsError, Refusing, describe, failures, internal
 from hocket.cli._shared.streams import prepare_streams
 from hocket.errors import MissingToolError
-from hocket.system.signals import Terminated
+from hocket.system.signals import Terminated, number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +138,8 @@ def main(arguments: Sequence[str] | None = None, command: click.Command = cli, n
     except (click.Abort, KeyboardInterrupt):  # click has ended the line with ^C
         return _leave_at_once(130)
     except Terminated as error:
+        with contextlib.suppress(OSError):  # the terminal may be gone
+            click.echo(f"hocket: ended by {signal.Signals(number_of(error)).name}", err=True)
         return _leave_at_once(int(error.code or 0))
     except (NobodyReadsError, BrokenPipeError):
         # Nobody reads any more; Python would complain again when it flushes at exit.
@@ -164,7 +167,7 @@ def _answer(arguments: Sequence[str] | None, command: click.Command, name: str) 
 
 def _leave_at_once(code: int) -> int:
     """Exit without waiting for a thread that still computes in the core."""
-    sys.stderr.flush()
-    with contextlib.suppress(OSError):
-        sys.stdout.flush()
+    for stream in (sys.stderr, sys.stdout):
+        with contextlib.suppress(OSError):
+            stream.flush()
     os._exit(code)

@@ -27,7 +27,7 @@ from hocket.cli._shared.launching import (
 from hocket.cli._shared.options import defaults_options, load_network, loud, network_option
 from hocket.cli._shared.usage import Whole
 from hocket.cli._shared.work import check_writable
-from hocket.errors import PlanError, UsageError
+from hocket.errors import HocketError, PlanError, UsageError
 
 if TYPE_CHECKING:
     from hocket.network import Defaults
@@ -144,13 +144,18 @@ def run(
                 err=True,
             )
         command = launch_command(mpi, ranks, (), env, program, hostfile=hostfile)
-        if directory is not None:
-            from hocket.report.run.better import Launched  # numpy comes with it, and takes long to load
-            from hocket.report.run.summary import tell
+        if directory is None:
+            sys.exit(exit_code(command))
+        from hocket.report.run.better import Launched  # numpy comes with it, and takes long to load
+        from hocket.report.run.summary import tell
 
-            slurm = hostfile is None and len(slurm_lists(os.environ)) == 1
-            form = "openmpi-hostfile" if mpi.family is MpiFamily.OPENMPI else "mpich-hostfile"
-            job = Launched(known.network, network, "slurm" if slurm else form, hostfile, slurm)
-            stack.callback(tell, directory, ranks, None if report == _ON_STDERR else report, job)
         code = exit_code(command)
+        slurm = hostfile is None and len(slurm_lists(os.environ)) == 1
+        form = "openmpi-hostfile" if mpi.family is MpiFamily.OPENMPI else "mpich-hostfile"
+        job = Launched(known.network, network, "slurm" if slurm else form, hostfile, slurm)
+        try:
+            tell(directory, ranks, code, None if report == _ON_STDERR else report, job)
+        except HocketError as error:
+            click.echo(f"hocket: {error}", err=True)
+            code = code or 2
     sys.exit(code)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from hocket.errors import HocketError, MissingToolError
+from hocket.launch.mpi import Mpi
 from hocket.launch.runtime.compiling import compile_all, compile_native
 from hocket.system.cache import build_once
 
@@ -133,6 +134,33 @@ def test_a_signal_leaves_nothing(places: dict[str, Path], number: signal.Signals
     assert builder.wait(60) != 0
     assert left(places) == [] and list((places["cache"] / "hocket").iterdir()) == []
     wait_until(lambda: not any(map(is_alive, compilers)), "compilers go on")
+
+
+def test_a_command_that_is_ended_says_so(mpi: Mpi, tmp_path: Path) -> None:
+    compiler = tmp_path / "c++"
+    compiler.write_text('#!/bin/sh\ncase " $* " in *" -E "*) exec c++ "$@";; esac\nexec sleep 100\n')
+    compiler.chmod(0o755)
+    command = [
+        sys.executable,
+        "-m",
+        "hocket",
+        "run",
+        "--mpi",
+        mpi.mpiexec,
+        "--network",
+        "star:3",
+        "-n",
+        "3",
+        "true",
+    ]
+    environment = {**os.environ, "CXX": str(compiler), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    builder = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    assert builder.stderr is not None
+    assert builder.stderr.readline().startswith("hocket: building the runtime")
+    builder.terminate()
+    assert builder.wait(60) == 143
+    with builder.stderr as said:
+        assert said.read() == "hocket: ended by SIGTERM\n"
 
 
 def test_a_signal_while_a_compiler_starts_leaves_nothing(places: dict[str, Path]) -> None:

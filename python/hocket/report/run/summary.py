@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from hocket.errors import HocketError
 from hocket.report.run.advice import REASONS, advice
 from hocket.report.run.better import Launched, OrderAdvice, order_advice
 from hocket.report.run.merge import Account, Line, merge
@@ -23,24 +24,31 @@ _MOST_LINES: Final = 40  # in the table
 _LEAST_WIDTH: Final = 170  # where there is no terminal
 
 
-def tell(directory: Path, ranks: int, file: Path | None = None, job: Launched | None = None) -> None:
-    """Prints on standard error what the ranks have left; writes it to ``file``, too.
+def tell(
+    directory: Path, ranks: int, code: int, file: Path | None = None, job: Launched | None = None
+) -> None:
+    """Prints on standard error what the ranks have left; writes it to ``file``, too. Raises HocketError.
 
-    ``job``: how it was launched, to judge the order of its ranks. The job is over and its exit code counts: what goes
-    wrong here is said and nothing more.
+    ``code``: of the job's end. ``job``: how it was launched, to judge the order of its ranks.
     """
+    place: object = directory
     try:
         reports, problems = read_ranks(directory)
         found = places(row.site for report in reports for row in report.rows)
         account = merge(reports, ranks, problems, same_places(found))
         order = None if job is None else order_advice(reports, account, ranks, job)
-        _print(account, found, order)
+        place = "standard error"
+        _print(account, found, order, code)
         if file is not None:
+            place = file
             text = json.dumps(document(account, found, ranks, order), indent=1, ensure_ascii=False)
             with opened(file) as made:
                 made.write(f"{text}\n".encode())
     except OSError as error:
-        print(f"hocket: no report: {error.filename}: {error.strerror}", file=sys.stderr)
+        raise HocketError(
+            f"no report: {place}: {error.strerror}",
+            remedy="make room there, or name another place, and run again",
+        ) from None
 
 
 def document(
@@ -134,7 +142,7 @@ def _choice_cells(choice: ChoiceRow) -> list[str]:
     ]
 
 
-def _print(account: Account, found: Mapping[Site, Place], order: OrderAdvice | None) -> None:
+def _print(account: Account, found: Mapping[Site, Place], order: OrderAdvice | None, code: int) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -178,15 +186,20 @@ def _print(account: Account, found: Mapping[Site, Place], order: OrderAdvice | N
             "native: a call by the MPI library; predicted, measured: by what serves it; gain: native over measured",
             file=sys.stderr,
         )
-    for sentence in (*_sentences(account), *([] if order is None else [order.text])):
+    for sentence in (*_sentences(account, code), *([] if order is None else [order.text])):
         print(f"hocket: {sentence}", file=sys.stderr)
 
 
-def _sentences(account: Account) -> Iterator[str]:
+def _sentences(account: Account, code: int) -> Iterator[str]:
     if len(account.lines) > _MOST_LINES:
         yield f"{len(account.lines) - _MOST_LINES} more lines took less time (--report=FILE.json has all)"
-    if not account.told:
-        yield "no rank made a call that Hocket serves, or the runtime was not active"
+    if not account.told and code:
+        yield f"no report: the job ended with exit code {code} before a rank had ended a call that Hocket serves"
+    elif not account.told:
+        yield (
+            "no report: no rank made a call that Hocket serves, or a line above says why the runtime was not active or "
+            "could not write"
+        )
     elif account.silent:
         yield f"no report from {_ranks(account.silent)}: no such call was made, or the rank was killed in its first one"
     if account.cut_short:
