@@ -13,14 +13,16 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 _GRACE: Final = 20  # seconds between SIGTERM, of which launchers end their ranks, and SIGKILL
-# A line without an end stands for this process's end.
-_WATCH: Final = f"""
-read group || exit
-read over && exit
-kill -s TERM -- -$group
-until [ $((tries += 1)) -gt {10 * _GRACE} ]; do kill -s 0 -- -$group || exit; sleep 0.1; done
-kill -s KILL -- -$group
-"""
+# ``read`` fails at the end of the pipe, which this process's end brings.
+_WATCH: Final = "\n".join(
+    [
+        "read group || exit",
+        "read over && exit",
+        "kill -s TERM -- -$group",
+        f"until [ $((tries += 1)) -gt {10 * _GRACE} ]; do kill -s 0 -- -$group || exit; sleep 0.1; done",
+        "kill -s KILL -- -$group",
+    ]
+)
 
 
 @contextmanager

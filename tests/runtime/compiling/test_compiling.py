@@ -138,7 +138,9 @@ def test_a_signal_leaves_nothing(places: dict[str, Path], number: signal.Signals
 
 def test_a_command_that_is_ended_says_so(mpi: Mpi, tmp_path: Path) -> None:
     compiler = tmp_path / "c++"
-    compiler.write_text('#!/bin/sh\ncase " $* " in *" -E "*) exec c++ "$@";; esac\nexec sleep 100\n')
+    compiler.write_text(
+        '#!/bin/sh\ncase " $* " in *" -E "*) exec c++ "$@";; esac\ntouch "$0.runs"\nexec sleep 100\n'
+    )
     compiler.chmod(0o755)
     command = [
         sys.executable,
@@ -157,6 +159,7 @@ def test_a_command_that_is_ended_says_so(mpi: Mpi, tmp_path: Path) -> None:
     builder = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     assert builder.stderr is not None
     assert builder.stderr.readline().startswith("hocket: building the runtime")
+    wait_until((tmp_path / "c++.runs").exists, "the compiler does not start")
     builder.terminate()
     assert builder.wait(60) == 143
     with builder.stderr as said:
