@@ -49,6 +49,8 @@ def test_bad_networks(program, tmp_path: Path, content: str | bytes, says: str) 
         ("network", "show", "star:4", "--bytes", "many"),
         ("network", "show", "star:4", "--rate", "fast"),
         ("plan", "all-to-all", "--network", "star:4", "--bytes", "0"),
+        ("plan", "all-gather", "--network", "star:4", "--bytes", "0"),
+        ("plan", "broadcast", "--network", "star:4", "--bytes", "0"),
         ("plan", "all-to-all", "--network", "star:4", "--bytes", "9999999TiB"),
         ("plan", "all-to-all", "--network", "star:4", "--algorithm", "best"),
         ("plan", "all-to-all", "--network", "star:5", "--algorithm", "pairwise"),

@@ -163,16 +163,17 @@ def test_c_source_of_others(
         ("star:4", ("all-to-all",), ("--function-name", "1"), "'1' is not a name of a C function"),
         ("star:4", ("all-to-all",), ("--flow", "tokens"), "'tokens' is not a known flow control"),
         ("star:600", ("all-to-all",), (), "the network has 600 ranks; a routine is written for 2 to 512"),
-        ("star:4", ("all-gather", "--bytes", "0"), (), "contributions are equal and not empty"),
+        ("star:4", ("all-gather", "--contributions", "SIZES"), (), "contributions are equal and not empty"),
         ("star:3", ("irregular", "--demand", "DEMAND"), (), "no routine is written of an irregular exchange"),
     ],
 )
 def test_c_source_that_is_refused(
     hocket, tmp_path: Path, network: str, planning: tuple[str, ...], options: tuple[str, ...], says: str
 ) -> None:
-    plan, out, demand = tmp_path / "p.hkt", tmp_path / "a.c", tmp_path / "a.csv"
+    plan, out, demand, sizes = (tmp_path / name for name in ("p.hkt", "a.c", "a.csv", "sizes"))
     demand.write_text("0,1,2\n3,0,0\n0,4,0\n")
-    words = [str(demand) if word == "DEMAND" else word for word in planning]
+    sizes.write_text("1\n2\n3\n4\n")
+    words = [{"DEMAND": str(demand), "SIZES": str(sizes)}.get(word, word) for word in planning]
     assert hocket("plan", *words, "--network", network, "-o", plan).code == 0
     refused(hocket("export", plan, "--to", "c", "-o", out, *options), says)
     assert not out.exists()

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from contract import CONTRACT
-from hocket import _core
+from hocket import _core, plan
 from hocket.network import read_network
 from peak_memory import growth
 from refusals import refused
 
+MEASURED = ("plan_seconds", "verify_seconds", "peak_rss_bytes")
 HEADER = "phase,src,dst,origin,target,offset,length"
 
 
@@ -276,3 +277,12 @@ def test_same_plan_twice(hocket, tmp_path: Path) -> None:
 def test_too_many_ranks_for_a_whole_schedule(hocket, pattern: str, remedy: str) -> None:
     answer = hocket("plan", pattern, "--network", "star:99999")
     refused(answer, "99,999 ranks are too many", "up to 8,192", remedy, "hocket network convert --hosts")
+
+
+@pytest.mark.parametrize("collective", ["all-to-all", "all-gather"])
+def test_a_plan_in_python_reports_what_the_command_prints(hocket, collective: str) -> None:
+    printed = hocket("plan", collective, "--network", "fat-tree:4x2x2", "--bytes", "64KiB", "--json").object()
+    reported = plan("fat-tree:4x2x2", collective, bytes="64KiB").report()
+    assert set(printed) - set(reported) <= {"host_rates", "uplinks", "forecast", "library"}
+    assert all(printed[key] == told for key, told in reported.items() if not key.endswith(MEASURED))
+    assert ("bounds" in reported) == (collective == "all-to-all")

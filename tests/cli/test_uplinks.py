@@ -156,6 +156,17 @@ def test_a_network_from_standard_input(hocket: Call, name: str) -> None:
     assert {**json.loads(done.stdout), "source": expected["source"]} == expected
 
 
+def test_standard_input_is_one_file() -> None:
+    text = (EXAMPLES / "fat-tree.conf").read_bytes()
+    for command in (("order",), ("network", "convert"), ("plan", "all-to-all", "--forwarding", "-")):
+        network = ["-"] if command[0] == "network" else ["--network", "-"]
+        done = piped(text, *command, *network, *(["--hosts", "-"] if "plan" not in command else []))
+        assert done.returncode == 2
+        assert (
+            done.stderr.strip() == "hocket: standard input: is read twice (-); name a file for one of the two"
+        )
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

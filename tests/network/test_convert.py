@@ -298,7 +298,6 @@ def test_what_is_no_host(convert: Convert, tmp_path: Path, hosts: str, says: str
         (["torus:4x4", "--hosts", "h0-0"], "torus:4x4: in a torus messages travel through other hosts"),
         (["star:4", "-o", "network.xml"], "-o network.xml is not a TOML file; name it FILE.toml"),
         (["star:4", "--json"], "--json and the network would both go to standard output; add -o FILE.toml"),
-        (["-", "--hosts", "-"], "cannot both be standard input"),
         (["star:4", "-o", "nowhere/n.toml"], "there is no directory nowhere"),
         ([EXAMPLES / "forwarding.toml"], "this network takes 2 files; name the first: -o FILE.toml"),
         (["star:0"], "is not a star"),

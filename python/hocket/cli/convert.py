@@ -45,17 +45,12 @@ def convert(source: str, output: str | None, hosts: str | None, defaults: Defaul
     The file describes the same network: hosts in the same order, the same rates and routes.
     """
     from hocket.network.cut import cut
-    from hocket.network.source import STDIN
     from hocket.network.writer import network_files
 
     if output is not None and not output.endswith(".toml"):
         raise UsageError(f"-o {output} is not a TOML file", remedy="name it FILE.toml")
     if output is None and as_json:
         raise UsageError("--json and the network would both go to standard output", remedy="add -o FILE.toml")
-    if source == STDIN and hosts == STDIN:
-        raise UsageError(
-            "the network and --hosts cannot both be standard input", remedy="name a file for one"
-        )
     check_writable(output, in_place=True)
     if hosts is None:
         known = load_network(source, defaults, quiet=as_json)

@@ -70,7 +70,16 @@ def load(path: str, what: str = _WHAT, most: int = MAX_FILE_BYTES) -> Source:
     return Source(path, _decode(data, where_is(path)))
 
 
+_used: object = None  # the standard input that has been read
+
+
 def _standard_input(what: str, most: int) -> bytes:
+    global _used
+    if sys.stdin is not None and sys.stdin is _used:
+        raise NetworkError(
+            "is read twice (-)", where=Where(SHOWN_STDIN), remedy="name a file for one of the two"
+        )
+    _used = sys.stdin
     try:
         data = sys.stdin.buffer.read(most + 1)
     except (AttributeError, ValueError, OSError) as problem:  # None where it is closed

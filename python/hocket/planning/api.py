@@ -22,6 +22,7 @@ from hocket.demand.arrays import traffic_of
 from hocket.demand.collectives import find, takes_contributions
 from hocket.errors import HocketError, PlanError, UsageError
 from hocket.planning.arguments import contributions_of, path_of, seconds_of, size_of, typed, whole
+from hocket.planning.bounds import true_bounds
 from hocket.planning.network import Network, network_of
 from hocket.planning.network_check import check_header, compare_networks
 from hocket.planning.plan import AUTO, Exchange, flow_of, plan_collective, plan_irregular, simulation
@@ -99,7 +100,8 @@ class Plan:
 
     @property
     def phases(self) -> int:
-        """The number of phases; messages of one phase do not wait for each other."""
+        """The number of phases; messages of one phase do not wait for each other. An all-reduce has as many that
+        reduce as spread the sums; of the shorter half some are empty."""
         return int(self._exchange.schedule.phases)
 
     @property
@@ -128,11 +130,15 @@ class Plan:
         return table
 
     def report(self) -> dict[str, Any]:
-        """Plain numbers and texts, as ``hocket plan … --json`` prints them.
+        """Plain numbers and texts, as ``hocket plan … --json`` prints them, but for where rates come from.
 
         Of a plan from a file: without what only planning knows, such as ``alpha`` and ``plan_seconds``.
         """
-        return dict(self._report) or self._exchange.figures.as_json()
+        exchange = self._exchange
+        with typed():
+            bounds = true_bounds(exchange.network, exchange.demand, exchange.schedule.direct)
+        told = {} if bounds is None else {"bounds": bounds.as_json(exchange.whole_phases)}
+        return (self._report or exchange.figures.as_json()) | told
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the plan file that ``hocket run --plan`` takes; it is written whole or not at all."""
@@ -197,7 +203,7 @@ def plan(
             planned = plan_irregular(core, traffic.demand(), algorithm, window, seconds or 0.0, lots)
         else:
             sizes = None if contributions is None else contributions_of(contributions, core.ranks)
-            size = 0 if sizes is not None else size_of(bytes, 0 if collective.forwards else 1)
+            size = 0 if sizes is not None else size_of(bytes)
             seconds = seconds if collective.forwards else None
             origin = whole(root, "root", 0, core.ranks - 1)
             planned = plan_collective(

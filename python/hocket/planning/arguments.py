@@ -40,10 +40,10 @@ def seconds_of(value: float | str, name: str) -> float:
     return float(seconds)
 
 
-def size_of(value: int | str | None, least: int) -> int:
+def size_of(value: int | str | None) -> int:
     if value is None:
         raise UsageError("the demand needs a size", remedy="give bytes=65536, or text such as '64KiB'")
-    return whole(parse_bytes(value) if isinstance(value, str) else value, "bytes", least, MOST_BYTES)
+    return whole(parse_bytes(value) if isinstance(value, str) else value, "bytes", 1, MOST_BYTES)
 
 
 def contributions_of(sizes: Sequence[int], ranks: int) -> list[int]:

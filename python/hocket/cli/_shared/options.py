@@ -299,7 +299,7 @@ def equal_demand(
                          remedy="give one of them")  # fmt: skip
     entry = find(name)
     if contributions is None:
-        bytes = parse_size(size or DEFAULT_BYTES, least=0 if entry.forwards else 1)
+        bytes = parse_size(size or DEFAULT_BYTES)
         return entry.demand(network.ranks, bytes, root)
     sizes = read_contributions(contributions, network.ranks)
     return _core.Demand(network.ranks, max(sizes, default=0), entry.pattern, contributions=list(sizes))
@@ -330,7 +330,7 @@ def plan_equal(
         raise UsageError("--bytes and --contributions both say what a rank contributes",
                          remedy="give one of them")  # fmt: skip
     seconds = None if alpha is None else named("--alpha", parse_time, alpha)
-    bytes = parse_size(size or DEFAULT_BYTES, least=0 if find(name).forwards else 1)
+    bytes = parse_size(size or DEFAULT_BYTES)
     sizes = read_contributions(contributions, network.ranks) if contributions is not None else None
     return with_spinner(
         f"planning {network.ranks} ranks",

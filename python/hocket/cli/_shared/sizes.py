@@ -17,14 +17,13 @@ DEFAULT_BYTES: Final = format_bytes(_core.REFERENCE_BYTES).replace(" ", "")
 MOST_BYTES: Final = 2**50
 
 
-def parse_size(size: str, least: int = 1, option: str = "--bytes") -> int:
+def parse_size(size: str, option: str = "--bytes") -> int:
     from hocket.units import parse_bytes
 
     value = named(option, parse_bytes, size)
-    if not least <= value <= MOST_BYTES:
-        problem = "too little" if value < least else "more than any memory"
-        raise UsageError(f"{option} {size} is {problem}",
-                         remedy=f"give a size between {least} and 1 PiB")  # fmt: skip
+    if not 1 <= value <= MOST_BYTES:
+        problem = "too little" if value < 1 else "more than any memory"
+        raise UsageError(f"{option} {size} is {problem}", remedy="give a size between 1 and 1 PiB")
     return value
 
 
