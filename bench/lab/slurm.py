@@ -20,7 +20,6 @@ from pathlib import Path
 from run import PROGRAM, bound, emulated, lab_options, lab_up, settings_of
 
 from hocket.lab import Lab
-from hocket.lab.cluster import AGENT
 from hocket.lab.slurm import PMI, slurm
 from hocket.lab.wires import HOST_PORT
 from hocket.launch.environment import RuntimeOptions, scheduled_environment
@@ -60,7 +59,7 @@ def commands(
     for candidate, variables in (("native", {}), ("scheduled", scheduled)):
         settings = {**lab_environment(mpi, HOST_PORT), **variables}
         words = launch_command(
-            mpi, lab.ranks, hosts, settings, program, agent=str(AGENT), interface=HOST_PORT, cyclic=True
+            mpi, lab.ranks, hosts, settings, program, agent=lab.state.agent, interface=HOST_PORT, cyclic=True
         )
         found["mpiexec", candidate] = shlex.join(words)
     return found

@@ -15,7 +15,6 @@ from click.testing import CliRunner
 from hocket.cli import cli
 from hocket.cli.lab import lab
 from hocket.lab import Lab
-from hocket.lab.cluster import AGENT
 from hocket.lab.slurm import PMI
 from hocket.lab.wires import HOST_PORT
 from hocket.launch.mpi import Mpi, MpiFamily, lab_environment, launch_command
@@ -80,7 +79,7 @@ def test_launchers_of_mpi(mpi: Mpi, tmp_path: Path) -> None:
             words = [option.replace("FILE", str(file)).replace("TEXT", text.strip()) for option in options]
             settings = lab_environment(mpi, HOST_PORT)
             command = launch_command(
-                mpi, 12, (), settings, [str(program)], agent=str(AGENT), interface=HOST_PORT
+                mpi, 12, (), settings, [str(program)], agent=cluster.state.agent, interface=HOST_PORT
             )
             if form == "openmpi-rankfile":  # cores are bound as the file says
                 at = command.index("--bind-to")

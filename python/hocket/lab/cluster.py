@@ -26,7 +26,6 @@ from hocket.network.description import NetworkDescription
 from hocket.system import signals
 from hocket.system.files import real_path
 
-AGENT = Path(__file__).with_name("agent.sh")
 _ALLOWED = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
 _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 _FIRST_ROUTER = 255 << 16 | 1  # 10.255.0.1
@@ -227,7 +226,7 @@ class Lab:
 
     def host_command(self, host: str, argv: Sequence[str]) -> list[str]:
         """The command that runs ``argv`` on ``host``; its environment needs :meth:`environment`."""
-        return [str(AGENT), host, shlex.join(argv)]
+        return [self.state.agent, host, shlex.join(argv)]
 
     def environment(self) -> dict[str, str]:
         """Environment by which the agent finds this lab."""
@@ -259,7 +258,7 @@ class Lab:
         hosts = self.places(shuffle) if hosts is None else hosts
         settings = {**lab_environment(mpi, wires.HOST_PORT), **(env or {})}
         command = launch_command(
-            mpi, n, hosts, settings, argv, agent=str(AGENT), interface=wires.HOST_PORT, cyclic=cyclic
+            mpi, n, hosts, settings, argv, agent=self.state.agent, interface=wires.HOST_PORT, cyclic=cyclic
         )
         return self.call(hosts[0][0], command, timeout=timeout, capture=capture)
 

@@ -71,6 +71,11 @@ class LabState:
         """Environment of the lab's processes, by which the agent finds the lab."""
         return {"HOCKET_LAB": str(self.directory)}
 
+    @property
+    def agent(self) -> str:
+        """The agent by a path without blanks, at which launchers would split it, wherever Hocket is installed."""
+        return str(self.directory / "agent")
+
     def processes(self) -> list[int]:
         """Ids of all processes of the lab."""
         return namespaces.processes(self.nets(), self._mark())
@@ -89,6 +94,8 @@ class LabState:
         write_new(part, json.dumps(asdict(self)))
         part.rename(self.directory / STATE_FILE)
         write_new(self.directory / "tmp", self.tmp + "\n")
+        with suppress(FileExistsError):
+            Path(self.agent).symlink_to(Path(__file__).with_name("agent.sh"))
         names = "".join(f"{host.address.split('/')[0]} {host.name}\n" for host in self.nodes if host.address)
         write_new(self.directory / "hosts", "127.0.0.1 localhost\n" + names)
         for host in self.hosts:
