@@ -4,7 +4,8 @@
  * MPI_Alltoallv: all messages, of half to one and a half BYTES; or one of BYTES in four. Changing: an MPI_Alltoall of
  * BYTES, of half of it, and so on down to a 32nd, and again. Allreduce and bcast: BYTES in all, bcast from rank 0;
  * reduce_scatter: MPI_Reduce_scatter_block, BYTES to each rank. Reductions are MPI_BXOR: Open MPI's sums of bytes
- * saturate. */
+ * saturate. After each bcast there is a barrier, timed with it: ranks agree on nothing in calls in which one need not
+ * wait. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +79,7 @@ int main(int argc, char** argv) {
     else if (call == REDUCE_SCATTER)
       MPI_Reduce_scatter_block(out, in, bytes, MPI_BYTE, MPI_BXOR, MPI_COMM_WORLD);
     else if (call == BCAST)
-      MPI_Bcast(rank == 0 ? out : in, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+      MPI_Bcast(rank == 0 ? out : in, bytes, MPI_BYTE, 0, MPI_COMM_WORLD), MPI_Barrier(MPI_COMM_WORLD);
     else
       MPI_Alltoallv(out, sent, places, MPI_BYTE, in, received, origins, MPI_BYTE, MPI_COMM_WORLD);
     total += own[i] = MPI_Wtime() - start;

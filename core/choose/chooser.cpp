@@ -106,18 +106,24 @@ Decision Chooser::next() {
       decision.candidate = c;
     }
   }
-  const Belief& chosen = beliefs_[decision.candidate];
   const bool is_trial = decision.candidate != least;
   const bool affordable = agreeing_ + agree_seconds_ <= timing_share * (spent_ + cost);
   decision.timed = n > 1 && (is_trial || worth_timing || affordable);
-  if (decision.candidate > 0 && chosen.timed < calls_cut && beliefs_[0].timed > 0) decision.limit = patience * native;
   timed_ = decision.candidate;
   trials_ += is_trial ? 1 : 0;
-  ++calls_;
-  ++beliefs_[decision.candidate].calls;
-  spent_ += chosen.seconds;
   if (decision.timed) agreeing_ += agree_seconds_;
-  for (std::size_t c = 0; c < n; ++c) covariance(c, c) += spread::drift * spread::drift;
+  return counted(decision);
+}
+
+/// The call of this decision is made, and its limit known.
+Decision Chooser::counted(Decision decision) {
+  Belief& chosen = beliefs_[decision.candidate];
+  if (decision.candidate > 0 && chosen.timed < calls_cut && beliefs_[0].timed > 0)
+    decision.limit = patience * beliefs_[0].seconds;
+  ++calls_;
+  ++chosen.calls;
+  spent_ += chosen.seconds;
+  for (std::size_t c = 0; c < beliefs_.size(); ++c) covariance(c, c) += spread::drift * spread::drift;
   return decision;
 }
 

@@ -32,7 +32,7 @@ inline constexpr std::uint64_t calls_cut = 2;
 /// The candidate that serves a call, and how.
 struct Decision {
   std::size_t candidate = 0;
-  bool timed = false;                                      ///< its duration is wanted: learn() before the next decision
+  bool timed = false;  ///< its duration is wanted: learn() before the next one by next()
   double limit = std::numeric_limits<double>::infinity();  ///< seconds; then it gives up its order, if it can
   friend bool operator==(const Decision&, const Decision&) = default;
 };
@@ -71,6 +71,8 @@ class Chooser {
 
   /// Decides which candidate serves the next call.
   [[nodiscard]] Decision next();
+  /// The same where nothing new may be tried or timed: best(). The cost of the last timed call may come later.
+  [[nodiscard]] Decision stay() { return counted({.candidate = best()}); }
 
   /// The agreed cost of the last timed call, seconds; what is no cost counts for nothing.
   void learn(double seconds);
@@ -87,6 +89,7 @@ class Chooser {
 
  private:
   void update(std::size_t candidate, double log_cost, double variance);
+  [[nodiscard]] Decision counted(Decision decision);
   [[nodiscard]] bool is_new(std::size_t candidate) const;
   [[nodiscard]] double learned(std::size_t candidate, std::size_t other) const;
   [[nodiscard]] double& covariance(std::size_t a, std::size_t b) { return covariance_[a * beliefs_.size() + b]; }

@@ -33,6 +33,11 @@ class Numbers {
     if (without_) return first_ + step_ * static_cast<std::int64_t>(i);
     return wide_ ? element<std::int64_t>(i) : element<int>(i);
   }
+  [[nodiscard]] bool all_positive(std::size_t n) const {
+    for (std::size_t i = 0; i < n; ++i)
+      if ((*this)[i] <= 0) return false;
+    return true;
+  }
   /// Equal if both view the same array or are the same sequence.
   bool operator==(const Numbers&) const = default;
 

@@ -91,7 +91,7 @@ void look_at_size(MPI_Comm comm, const Sides& sides, Team& team, double seconds)
   if (const Neighbours* const neighbours = served_neighbours(comm, sides, team))
     peer_bytes = sides.between(*neighbours, comm).peer_bytes();
   const LookedAt found = look_at(comm, peer_bytes.value_or(PeerBytes{}), team.size(), seconds);
-  team.looked_at(found.extent, sides.reach.rooted(), found.outran_wires);
+  team.looked_at(found.extent, found.outran_wires);
 }
 
 void run(Operation&& operation) {
@@ -109,7 +109,7 @@ Run run_by_two_level(MPI_Comm comm, const Sides& sides, Team& team, FallbackReas
   if (team.fixed_candidate() != nullptr) {
     exchange = team.irregular_two_level(comm, *team.fixed_candidate());
   } else if (settings().choose != Choose::off && team.irregular_bytes() > 0) {
-    run.chosen = team.choices().begin(comm, irregular_calls(), team.irregular_bytes());
+    run.chosen = team.choices().begin(comm, irregular_calls(), team.irregular_bytes(), true);
     exchange = run.chosen.exchange();
   }
   if (exchange == nullptr) return run;
@@ -128,9 +128,12 @@ Run run_by_two_level(MPI_Comm comm, const Sides& sides, Team& team, FallbackReas
   return run;
 }
 
-/// Runs the call by its plan if there is one.
+/// Runs the call by its plan if there is one. Whether there is the ranks agree on in each call: never, unless the user
+/// wants that, in one from or to a root, where a rank need not wait for others.
 Run run_by_plan(MPI_Comm comm, const Sides& sides) {
   Team* const team = Team::known(comm);
+  if (team != nullptr && team->could_meet() && sides.reach.rooted() && settings().choose != Choose::off)
+    return {.why = FallbackReason::sizes_unknown};
   const bool aggregates = team != nullptr && team->fixed_candidate() != nullptr && team->fixed_candidate()->two_level;
   if (team != nullptr && !team->met()) {
     if (settings().choose != Choose::off && team->could_meet() && !aggregates) {
@@ -144,12 +147,13 @@ Run run_by_plan(MPI_Comm comm, const Sides& sides) {
   if (!team->vectors().asks()) return run_by_two_level(comm, sides, *team, FallbackReason::not_asked);
   const Neighbours* const neighbours = served_neighbours(comm, sides, *team);
   if (neighbours == nullptr) return {.why = FallbackReason::topology};
-  if (team->is_time_for_ways()) follow_ways(comm, *team);  // all ranks vote next, anyway
+  complete_pending(comm);  // all ranks vote next, anyway
+  if (team->is_time_for_ways()) follow_ways(comm, *team);
   const VectorCall call = sides.between(*neighbours, comm);
   std::optional<PeerBytes> peer_bytes = call.peer_bytes();
   const std::uint64_t bytes = bytes_to_others(peer_bytes);
-  const VectorExchanges::Found found = team->vectors().find(comm, std::move(peer_bytes), sides.reach.rooted());
-  if (found.extent.messages > 0) team->looked_at(found.extent, sides.reach.rooted(), false);
+  const VectorExchanges::Found found = team->vectors().find(comm, std::move(peer_bytes));
+  if (found.extent.messages > 0) team->looked_at(found.extent, false);
   if (found.exchange == nullptr && found.selection == nullptr && found.why != FallbackReason::erroneous)
     return run_by_two_level(comm, sides, *team, found.why);
   if (found.exchange == nullptr) return {.why = found.why, .selection = found.selection};
@@ -165,7 +169,6 @@ template <class Native>
 int blocking(LibraryCall name, MPI_Comm comm, const Sides& sides, Native native) {
   return guarded(comm, [&]() -> int {
     if (is_erroneous_here(name, comm, sides)) return wait_in_mpi(native);
-    if (!sides.reach.rooted()) complete_pending_setups(comm);
     Run run = run_by_plan(comm, sides);
     int code = MPI_SUCCESS;
     std::chrono::steady_clock::time_point since;

@@ -12,7 +12,7 @@ std::size_t GatherCall::counts(const Team& team) const { return equal_ ? 1 : sta
 std::size_t GatherCall::message_bytes(const Team& team) const {
   MPI_Count elements = 0;
   for (std::size_t i = 0; i < counts(team); ++i) elements += recvcounts[i];
-  return quick_bytes_of(elements, recvtype) / counts(team);
+  return rounded_up(quick_bytes_of(elements, recvtype), counts(team));
 }
 
 std::uint64_t GatherCall::limit() { return settings().min_gather_bytes; }

@@ -55,6 +55,8 @@ struct GatherCall {
   }
   /// Average contribution of a rank in bytes, computed from the receive arguments, which are the same on all ranks.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
+  /// True if every rank contributes: others need not wait for one that does not.
+  [[nodiscard]] bool concerns_all(const Team& team) const { return recvcounts.all_positive(counts(team)); }
   /// The user's size threshold: calls with smaller contributions are left to the MPI library, all others scheduled; 0:
   /// not set.
   [[nodiscard]] static std::uint64_t limit();

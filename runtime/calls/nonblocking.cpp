@@ -8,8 +8,6 @@
 #include "runtime/progress/requests.hpp"
 #include "runtime/team/team.hpp"
 
-__attribute__((visibility("default"))) std::atomic<int> hocket_pending_setups = 0;
-
 namespace hocket::runtime {
 namespace {
 
@@ -33,36 +31,26 @@ Nonblocking& Nonblocking::of(MPI_Comm comm) {
   return Attached<Nonblocking>::attach(comm, std::make_unique<Nonblocking>());
 }
 
-void Nonblocking::pending_setup() {
-  if (std::exchange(pending_setups_, true)) return;
-  ++hocket_pending_setups;
+void Nonblocking::request_team_setup(Team& team) {
+  lacks_setup_ = true;
+  team.leave_pending();
 }
 
-void Nonblocking::no_pending_setup() {
-  if (std::exchange(pending_setups_, false)) --hocket_pending_setups;
-}
-
-void Nonblocking::request_team_setup() { pending_setup(); }
-
-std::shared_ptr<PrivateChannel> Nonblocking::channel(CallKind kind) {
+std::shared_ptr<PrivateChannel> Nonblocking::channel(Team& team, CallKind kind) {
   Setup& setup = setups_[kind];
   if (setup.state == State::ready) return channels_[next_++ % channels_.size()];
   if (setup.state == State::unknown) {
     setup.state = State::setup_requested;
-    pending_setup();
+    request_team_setup(team);
   }
   return nullptr;
 }
 
-void Nonblocking::fulfil(MPI_Comm comm) {
-  if (!plain_intracommunicator(comm)) return;
-  Nonblocking* const found = Attached<Nonblocking>::find(comm);
-  if (found == nullptr || !found->pending_setups_) return;
-  found->no_pending_setup();
-  Team& team = Team::of(comm);
+void Nonblocking::fulfil(Team& team, MPI_Comm comm) {
+  if (!std::exchange(lacks_setup_, false)) return;
   team.choices().meet(comm);
-  for (const auto& [kind, setup] : found->setups_)
-    if (setup.state == State::setup_requested) found->prepare(team, comm, kind);
+  for (const auto& [kind, setup] : setups_)
+    if (setup.state == State::setup_requested) prepare(team, comm, kind);
 }
 
 void Nonblocking::plan_anew(Team& team, MPI_Comm comm) {
@@ -97,6 +85,13 @@ bool Nonblocking::make_channels(const Team& team, MPI_Comm comm) {
   return true;
 }
 
+void complete_pending_of(MPI_Comm comm) {
+  Team* const team = Team::known(comm);
+  if (team == nullptr || !team->take_pending()) return;
+  team->choices().settle(comm);
+  if (Nonblocking* const found = Attached<Nonblocking>::find(comm)) found->fulfil(*team, comm);
+}
+
 void follow_ways(MPI_Comm comm, Team& team) {
   if (team.follow_ways(comm)) Nonblocking::plan_anew(team, comm);
 }
@@ -115,7 +110,7 @@ HOCKET_CALL hocket_join(MPI_Comm comm) {
   using namespace hocket::runtime;
   return guarded(comm, [&]() -> int {
     Requests::instance().post_remaining();
-    complete_pending_setups(comm);
+    complete_pending(comm);
     return MPI_SUCCESS;
   });
 }

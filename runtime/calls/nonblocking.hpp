@@ -15,10 +15,9 @@
 #include "runtime/plan/call_kind.hpp"
 #include "runtime/progress/operation.hpp"
 #include "runtime/report/outcome.hpp"
+#include "runtime/team/team.hpp"
 
 namespace hocket::runtime {
-
-class Team;
 
 /// A private communicator, on which operations follow each other. Lives until the last of them is over, whatever
 /// becomes of the program's communicator.
@@ -50,7 +49,7 @@ class Nonblocking {
   /// Local. `comm` is an intracommunicator.
   [[nodiscard]] static Nonblocking& of(MPI_Comm comm);
   /// Sets up what nonblocking calls on `comm` lacked. Collective.
-  static void fulfil(MPI_Comm comm);
+  void fulfil(Team& team, MPI_Comm comm);
 
   /// The team plans anew: what is set up is planned anew, too. Collective.
   static void plan_anew(Team& team, MPI_Comm comm);
@@ -58,12 +57,11 @@ class Nonblocking {
   Nonblocking() = default;
   Nonblocking(const Nonblocking&) = delete;
   Nonblocking& operator=(const Nonblocking&) = delete;
-  ~Nonblocking() { no_pending_setup(); }
 
   /// The ranks are to get to know each other, and no more.
-  void request_team_setup();
+  void request_team_setup(Team& team);
   /// The channel of the next operation; null if there is none, which asks for setup if that helps.
-  [[nodiscard]] std::shared_ptr<PrivateChannel> channel(CallKind kind);
+  [[nodiscard]] std::shared_ptr<PrivateChannel> channel(Team& team, CallKind kind);
   /// The reason why channel() returned null.
   [[nodiscard]] FallbackReason why(CallKind kind) const { return setups_.at(kind).why; }
 
@@ -73,13 +71,11 @@ class Nonblocking {
     State state = State::unknown;
     FallbackReason why = FallbackReason::not_ready;
   };
-  void pending_setup();
-  void no_pending_setup();
   void prepare(Team& team, MPI_Comm comm, CallKind kind);
   [[nodiscard]] bool make_channels(const Team& team, MPI_Comm comm);
 
   std::map<CallKind, Setup> setups_;
-  bool pending_setups_ = false;
+  bool lacks_setup_ = false;
   std::vector<std::shared_ptr<PrivateChannel>> channels_;
   std::size_t next_ = 0;  ///< channel
 };
@@ -137,17 +133,13 @@ class OnPrivateChannel final : public Operation {
 /// Collective.
 void follow_ways(MPI_Comm comm, Team& team);
 
-}  // namespace hocket::runtime
+/// What calls that wait for nobody have left: setups of nonblocking ones, who serves others. Collective.
+void complete_pending_of(MPI_Comm comm);
 
-/// Communicators awaiting collective setup. While there is none the shim passes joining calls straight on.
-extern "C" std::atomic<int> hocket_pending_setups;
-
-namespace hocket::runtime {
-
-/// In calls that wait for all ranks of the communicator: where a call does not, nobody may wait for a rank that errs.
-inline void complete_pending_setups(MPI_Comm comm) {
+/// In calls that wait for all ranks of the communicator, and in no others.
+inline void complete_pending(MPI_Comm comm) {
   if (hocket_pending_setups.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    Nonblocking::fulfil(comm);
+    complete_pending_of(comm);
 }
 
 }  // namespace hocket::runtime

@@ -33,7 +33,7 @@ const std::byte* ReductionCall::contribution() const {
 }
 
 std::size_t AllReduceCall::message_bytes(const Team& team) const {
-  return count < team.size() ? 0 : quick_bytes_of(count, type) / ranks_of(team);
+  return rounded_up(quick_bytes_of(count, type), ranks_of(team));
 }
 
 std::uint64_t AllReduceCall::sent_bytes(const Team& team) const {
@@ -51,7 +51,7 @@ std::size_t ReduceScatterCall::different_counts(const Team& team) const { return
 std::size_t ReduceScatterCall::message_bytes(const Team& team) const {
   MPI_Count elements = 0;
   for (std::size_t i = 0; i < different_counts(team); ++i) elements += counts[i];
-  return quick_bytes_of(elements, type) / different_counts(team);
+  return rounded_up(quick_bytes_of(elements, type), different_counts(team));
 }
 
 std::uint64_t ReduceScatterCall::sent_bytes(const Team& team) const {

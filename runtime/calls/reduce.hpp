@@ -81,7 +81,7 @@ struct AllReduceCall : ReductionCall {
     static const Collective& collective = find_collective("all-reduce");
     return {&collective};
   }
-  /// Bytes of one rank's block; 0 if some ranks have none.
+  /// Bytes of one rank's block on average; some ranks may have none.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   /// The part of every other rank to the one that adds it up, the own sum to every other rank.
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
@@ -110,6 +110,8 @@ struct ReduceScatterCall : ReductionCall {
     static const Collective& collective = find_collective("reduce-scatter");
     return {&collective};
   }
+  /// True if every rank gets a block: one that does not need not wait for others.
+  [[nodiscard]] bool concerns_all(const Team& team) const { return counts.all_positive(different_counts(team)); }
   /// Average bytes of a block.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;

@@ -108,7 +108,10 @@ template <class Call>
   std::size_t least = candidate != nullptr ? 0 : limit_of<Call>(team);
   if (team != nullptr && is_decided_once(*team, call)) {
     if (const std::optional<FallbackReason> why = why_native(team, call, 0, form)) return {nullptr, *why};
-    candidate = team->choices().settled(call.comm, call.kind(), call.message_bytes(*team));
+    const std::size_t bytes = call.message_bytes(*team);
+    candidate = form == Form::lasting || waits_for_all(*team, call)
+                    ? team->choices().settled(call.comm, call.kind(), bytes)
+                    : team->choices().settled_as_made(call.kind(), bytes);
     least = 0;
   }
   if (const std::optional<FallbackReason> why = why_native(team, call, least, form)) return {nullptr, *why};
@@ -124,10 +127,13 @@ template <class Call>
   return call.kind().collective->rooted;
 }
 
-/// True if a rank cannot end the call before all others have begun it, whoever serves it.
+/// True if a rank cannot end the call before all others have begun it, whoever serves it. The only calls in which the
+/// ranks agree on anything (docs/decisions/0063-what-is-agreed-waits-for-who-waits.md).
 template <class Call>
 [[nodiscard]] bool waits_for_all(const Team& team, const Call& call) {
-  return !has_root(call) && call.message_bytes(team) > 0;
+  if (has_root(call) || call.message_bytes(team) == 0) return false;
+  if constexpr (requires { call.concerns_all(team); }) return call.concerns_all(team);
+  return true;
 }
 
 template <class Call>
@@ -178,9 +184,10 @@ template <class Call, class Native>
 int blocking(LibraryCall name, const Call& call, Native native) {
   return guarded(call.comm, [&]() -> int {
     if (is_erroneous_here(name, call)) return wait_in_mpi(native);
-    if (!has_root(call)) complete_pending_setups(call.comm);
     Team* const team = Team::known(call.comm);
-    if (team != nullptr && team->is_time_for_ways() && waits_for_all(*team, call)) follow_ways(call.comm, *team);
+    const bool waits = team != nullptr && waits_for_all(*team, call);
+    if (waits) complete_pending(call.comm);
+    if (waits && team->is_time_for_ways()) follow_ways(call.comm, *team);
     if (!is_chosen(call) || (team != nullptr && team->fixed_candidate() != nullptr)) {
       const bool is_once = team != nullptr && is_decided_once(*team, call);
       if (!is_once && is_small_anywhere(team, call)) return served(team, call, nullptr, FallbackReason::small, native);
@@ -196,7 +203,9 @@ int blocking(LibraryCall name, const Call& call, Native native) {
     }
     if (const std::optional<FallbackReason> why = why_native(team, call, 0, Form::blocking))
       return served(team, call, nullptr, *why, native);
-    Choices::Call chosen = team->choices().begin(call.comm, call.kind(), call.message_bytes(*team));
+    if (!waits && call.message_bytes(*team) < Choices::least_without_waiting)
+      return served(team, call, nullptr, FallbackReason::small, native);
+    Choices::Call chosen = team->choices().begin(call.comm, call.kind(), call.message_bytes(*team), waits);
     const int code = served(team, call, chosen.exchange(), FallbackReason::faster, native, chosen.deadline());
     chosen.over();
     return code;
@@ -229,11 +238,11 @@ int nonblocking(LibraryCall name, const Call& call, MPI_Request* request, Native
     std::shared_ptr<PrivateChannel> channel;
     const bool is_unmet = team == nullptr ? plain_intracommunicator(call.comm) : !why && !has_met;
     if (is_unmet) {
-      Nonblocking::of(call.comm).request_team_setup();
+      Nonblocking::of(call.comm).request_team_setup(*known);
       why = FallbackReason::not_ready;
     } else if (!why) {
       Nonblocking& calls = Nonblocking::of(call.comm);
-      channel = calls.channel(call.kind());
+      channel = calls.channel(*team, call.kind());
       why = calls.why(call.kind());
     }
     if (is_once && !known->choices().is_scheduled_later(call.kind(), call.message_bytes(*known), channel != nullptr)) {
@@ -263,7 +272,7 @@ int persistent(LibraryCall name, const Call& call, MPI_Request* request, Native 
       note_native(FallbackReason::erroneous);
       return code;
     }
-    complete_pending_setups(call.comm);
+    complete_pending(call.comm);
     Team* const team = Team::of_any(call.comm);
     auto [exchange, why] = untimed(team, call, Form::lasting);
     if (exchange != nullptr && exchange->planned().forwards() && !all_may_forward(call.comm)) {

@@ -25,6 +25,9 @@ struct Choice {
   KeptTimings known;      ///< timings from earlier runs; no candidates: there are none
   Stage stage = Stage::watched;
   std::uint64_t calls = 0;
+  std::uint64_t unspent = 0;         ///< watched calls that are not in what was spent in them
+  bool left = false;                 ///< what is to be agreed on is left for settle()
+  bool decided = false;              ///< `selection` has decided on the next call
   AgreedCost look;                   ///< cost of the watched call
   std::uint32_t looks = 0;           ///< calls of the present look whose cost is known
   double native_seconds = 0;         ///< time of the library's call while it was watched; 0: not known yet

@@ -108,16 +108,46 @@ void Choices::meet(MPI_Comm comm) {
   for (Choice& choice : choices_) recall(choice);
 }
 
-Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
-  Choice& choice = of(kind, bytes);
-  ++choice.calls;
-  Call call;
+/// All that the ranks agree on before the next call. Collective.
+void Choices::agree(MPI_Comm comm, Choice& choice) {
   if (choice.stage == Choice::Stage::watched) watch(comm, choice);
   if (choice.stage == Choice::Stage::selected) doubt_rates(comm, choice);
-  std::size_t candidate = choice.candidate;
+  if (choice.stage == Choice::Stage::selected && !std::exchange(choice.decided, true)) choice.selection->next(comm);
+}
+
+const Candidate& Choices::next(const Choice& choice) {
+  const bool is_selected = choice.stage == Choice::Stage::selected;
+  return all_candidates[is_selected ? choice.offered[choice.selection->candidate()] : choice.candidate];
+}
+
+/// Leaves that for settle(), if there may be anything to agree on. Local.
+void Choices::leave(Choice& choice) {
+  const bool is_watched = choice.stage == Choice::Stage::watched;
+  if (choice.left || (!is_watched && choice.stage != Choice::Stage::selected)) return;
+  if (is_watched && !choice.look.is_open() && choice.native_seconds <= 0 && choice.known.winner.empty() &&
+      !may_look_for_kept(choice))
+    return;
+  choice.left = true;
+  members_.pending();
+}
+
+void Choices::settle(MPI_Comm comm) {
+  for (Choice& choice : choices_) {
+    if (!std::exchange(choice.left, false)) continue;
+    agree(comm, choice);
+    if (&next(choice) != &all_candidates[0]) (void)members_.exchange(comm, choice.kind, next(choice));
+  }
+}
+
+Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes, bool waits) {
+  Choice& choice = of(kind, bytes);
+  ++choice.calls;
+  ++choice.unspent;
+  Call call;
+  if (waits) agree(comm, choice);
   switch (choice.stage) {
     case Choice::Stage::selected:
-      candidate = choice.offered[choice.selection->next(comm)];
+      if (!std::exchange(choice.decided, false)) choice.selection->stay();
       call.selection_ = &*choice.selection;
       break;
     case Choice::Stage::watched:
@@ -126,17 +156,18 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes) {
     case Choice::Stage::fixed:
       break;
   }
-  if (candidate != 0) call.exchange_ = members_.exchange(comm, kind, all_candidates[candidate]);
+  if (const Candidate& candidate = next(choice); &candidate != &all_candidates[0])
+    call.exchange_ = waits ? members_.exchange(comm, kind, candidate) : members_.made(kind, candidate);
   if (call.selection_ != nullptr) {
     call.selection_->begin();
     call.deadline_ = call.selection_->deadline();
   }
   if (call.look_ != nullptr) call.look_->begin();
+  if (!waits) leave(choice);
   return call;
 }
 
-std::shared_ptr<Selection> Choices::of_irregular(MPI_Comm comm, DemandClass demand_class, double bound,
-                                                 AgreedCost::Of of) {
+std::shared_ptr<Selection> Choices::of_irregular(MPI_Comm comm, DemandClass demand_class, double bound) {
   constexpr double usual_time = 1.15;       // of a schedule, over its bound (bench/results/lab-vector.md)
   constexpr std::size_t most_known = 1000;  // exchanges whose timings are kept
   meet(comm);
@@ -146,8 +177,8 @@ std::shared_ptr<Selection> Choices::of_irregular(MPI_Comm comm, DemandClass dema
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   const std::array predicted{unknown, bound > 0 ? usual_time * bound : unknown};
   // The ranks agree on each of these calls before it begins: one agreement more counts for nothing.
-  auto selection = std::make_shared<Selection>(std::vector<std::string_view>{"native", "schedule"}, predicted, 0, 0, of,
-                                               found != timings_.end() ? *found : KeptTimings{});
+  auto selection = std::make_shared<Selection>(std::vector<std::string_view>{"native", "schedule"}, predicted, 0, 0,
+                                               AgreedCost::Of::mean, found != timings_.end() ? *found : KeptTimings{});
   if (irregular_.size() < most_known) irregular_.push_back({demand_class, selection});
   return selection;
 }
@@ -170,10 +201,14 @@ bool Choices::looks_at(const Choice& choice) const {
   return std::has_single_bit(choice.calls) && power >= first && (power - first) % step == 0;
 }
 
+bool Choices::may_look_for_kept(const Choice& choice) const {
+  return !met_ && !looked_for_kept_ && settings().choose == Choose::learn && is_long(choice.bytes);
+}
+
 /// Makes the ranks meet at the first call if earlier jobs have kept timings, so that these apply from the start.
 void Choices::look_for_kept(MPI_Comm comm, const Choice& choice) {
-  if (met_ || settings().choose != Choose::learn || !is_long(choice.bytes) || std::exchange(looked_for_kept_, true))
-    return;
+  if (!may_look_for_kept(choice)) return;
+  looked_for_kept_ = true;
   const double here = members_.rank == 0 && is_anything_kept(members_.size) ? 1 : 0;
   if (slowest(comm, here) > 0) meet(comm);
 }
@@ -199,7 +234,7 @@ void Choices::watch(MPI_Comm comm, Choice& choice) {
       choice.looks = 0;
     if (!met_) agreement_seconds_.reset();  // the obstacle of the last attempt may be gone
   }
-  spent_ += choice.native_seconds;
+  spent_ += static_cast<double>(std::exchange(choice.unspent, 0)) * choice.native_seconds;
   if (choice.looks > 0) return;
   const double planning = planning_seconds(members_.size);
   if (!met_ && pays(choice, meeting_seconds + planning) &&
@@ -256,6 +291,7 @@ bool Choices::offers_two_level(MPI_Comm comm, const Choice& choice, const Candid
 void Choices::open(MPI_Comm comm, Choice& choice) {
   choice.stage = Choice::Stage::fixed;
   choice.selection.reset();
+  choice.decided = false;
   choice.offered.clear();
   choice.predicted.clear();
   if (choice.native_seconds <= 0)

@@ -37,6 +37,8 @@ class Choices {
     /// The ranks agree on where they are. Nothing of a place: nothing can be scheduled.
     std::function<Place(MPI_Comm)> meet;
     std::function<Exchange*(MPI_Comm, CallKind, const Candidate&)> exchange;  ///< null: cannot be scheduled
+    std::function<Exchange*(CallKind, const Candidate&)> made;                ///< null: it is not made yet. Local
+    std::function<void()> pending;  ///< settle() is to be called where all ranks wait for each other
     /// Returns true if messages of this size fit the exchange of a two-level candidate.
     std::function<bool(CallKind, std::size_t)> aggregates;
     std::function<MPI_Comm(MPI_Comm)> private_comm;  ///< MPI_COMM_NULL: there are too many
@@ -72,13 +74,18 @@ class Choices {
     Deadline deadline_ = never;
   };
 
-  /// For a blocking call with messages of `bytes` bytes. Collective.
-  [[nodiscard]] Call begin(MPI_Comm comm, CallKind kind, std::size_t bytes);
+  /// For a blocking call with messages of `bytes` bytes. `waits`: a rank cannot end it before all others have begun it.
+  /// Collective then; else nothing is agreed on, and what is to be is left for settle().
+  [[nodiscard]] Call begin(MPI_Comm comm, CallKind kind, std::size_t bytes, bool waits);
+  /// Agrees on what calls in which a rank need not wait have left. In calls in which all ranks wait. Collective.
+  void settle(MPI_Comm comm);
+  /// The least message of such calls that schedules serve: shorter ones the library sends before anybody receives them
+  /// (64 KiB is the largest usual eager limit), and a schedule's sender would wait.
+  static constexpr std::size_t least_without_waiting = 64 << 10;
 
   /// Who serves a newly planned irregular exchange: the library or its schedule, with what earlier jobs have kept of
   /// its class. `bound`: seconds that no schedule undercuts; 0: not known. Collective; the ranks have met.
-  [[nodiscard]] std::shared_ptr<Selection> of_irregular(MPI_Comm comm, DemandClass demand_class, double bound,
-                                                        AgreedCost::Of of);
+  [[nodiscard]] std::shared_ptr<Selection> of_irregular(MPI_Comm comm, DemandClass demand_class, double bound);
 
   /// For calls that cannot be timed: the candidate of the list that serves blocking calls of the same kind and size by
   /// now. Null: there were none. Local.
@@ -89,6 +96,8 @@ class Choices {
   [[nodiscard]] const Candidate* settled(MPI_Comm comm, CallKind kind, std::size_t bytes);
   /// The overload for nonblocking calls, which wait for no other rank. Requires met(). Local.
   [[nodiscard]] const Candidate* settled(CallKind kind, std::size_t bytes);
+  /// And for blocking calls in which a rank need not wait: the library's for good where no exchange is made yet. Local.
+  [[nodiscard]] const Candidate* settled_as_made(CallKind kind, std::size_t bytes);
   /// True if nonblocking calls of this kind and size are scheduled. The first of them decides for all: it is if its
   /// communicator was `ready`.
   [[nodiscard]] bool is_scheduled_later(CallKind kind, std::size_t bytes, bool ready) {
@@ -113,7 +122,11 @@ class Choices {
   [[nodiscard]] bool is_long(std::size_t bytes) const;
   [[nodiscard]] const Candidate* proven(CallKind kind, std::size_t bytes);
   [[nodiscard]] bool looks_at(const Choice& choice) const;
+  [[nodiscard]] bool may_look_for_kept(const Choice& choice) const;
   void look_for_kept(MPI_Comm comm, const Choice& choice);
+  void agree(MPI_Comm comm, Choice& choice);
+  void leave(Choice& choice);
+  [[nodiscard]] static const Candidate& next(const Choice& choice);
   void watch(MPI_Comm comm, Choice& choice);
   [[nodiscard]] double credit() const;
   [[nodiscard]] double wire_seconds(const Choice& choice) const;

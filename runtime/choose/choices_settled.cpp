@@ -47,6 +47,13 @@ const Candidate* Choices::settled(MPI_Comm comm, CallKind kind, std::size_t byte
   return met_ ? settled(kind, bytes) : settled_[{kind, size_class(bytes)}] = &all_candidates[0];
 }
 
+const Candidate* Choices::settled_as_made(CallKind kind, std::size_t bytes) {
+  if (!met_) return settled_.try_emplace({kind, size_class(bytes)}, &all_candidates[0]).first->second;
+  const Candidate* const candidate = settled(kind, bytes);
+  if (members_.made(kind, candidate != nullptr ? *candidate : as_planned) != nullptr) return candidate;
+  return settled_[{kind, size_class(bytes)}] = &all_candidates[0];
+}
+
 const Candidate* Choices::settled(CallKind kind, std::size_t bytes) {
   const auto [found, is_new] = settled_.try_emplace({kind, size_class(bytes)}, &all_candidates[0]);
   if (!is_new || place_.digest.empty()) return found->second;

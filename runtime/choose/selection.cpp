@@ -42,19 +42,22 @@ std::size_t Selection::next(MPI_Comm comm) {
   if (cost_.is_open()) {
     const double seconds = cost_.agree(comm).first;
     chooser_.learn(seconds);
-    measured(decision_.candidate, seconds);
+    measured(timed_, seconds);
   }
   decision_ = chooser_.next();
   return decision_.candidate;
 }
 
 void Selection::begin() {
-  if (decision_.timed) cost_.begin();
+  if (decision_.timed) {
+    cost_.begin();
+    timed_ = decision_.candidate;
+  }
   deadline_ = in(decision_.limit);
 }
 
 void Selection::over() {
-  if (cost_.is_open()) cost_.end();
+  if (decision_.timed) cost_.end();
 }
 
 bool Selection::native_stays() const {

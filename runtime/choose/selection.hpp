@@ -28,7 +28,10 @@ class Selection {
   void seen(std::uint64_t calls, double seconds);
 
   /// The candidate that serves the next call. Collective.
-  [[nodiscard]] std::size_t next(MPI_Comm comm);
+  std::size_t next(MPI_Comm comm);
+  /// The one that serves it where the ranks may not agree on anything. Local.
+  void stay() { decision_ = chooser_.stay(); }
+  [[nodiscard]] std::size_t candidate() const { return decision_.candidate; }
   /// That call begins: all that it needs has been made.
   void begin();
   /// The time at which the call gives up its order; `never` if it does not.
@@ -54,6 +57,7 @@ class Selection {
   Chooser chooser_;
   AgreedCost cost_;
   Decision decision_;
+  std::size_t timed_ = 0;  ///< candidate of the last call that was timed
   Deadline deadline_ = never;
 };
 

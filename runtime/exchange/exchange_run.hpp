@@ -21,6 +21,7 @@ struct LengthMismatch {
 
   Rank from = 0;
   std::size_t sent = 0, expected = 0;  ///< bytes
+  bool passed_on = false;              ///< it ended early, since its sender had found another one
 };
 
 class ExchangeRun {
@@ -83,6 +84,7 @@ class ExchangeRun {
     MPI_Request request = MPI_REQUEST_NULL;  ///< for the segment that comes in, of so many bytes
     std::size_t length = 0;
     bool more = false;  ///< another one follows
+    bool ended_early = false;
   };
   enum class Push : std::uint8_t { moved, waits, full };
   /// In the barrier flow messages and barrier, once per phase; otherwise the others in turn.
@@ -93,8 +95,8 @@ class ExchangeRun {
   [[nodiscard]] bool signals() const { return settings_.flow_control != Flow::barrier; }
   [[nodiscard]] bool tokens() const { return settings_.flow_control == Flow::token; }
   [[nodiscard]] bool is_self(Rank rank) const { return static_cast<int>(rank) == owner_.rank_; }
-  /// True if data that this rank still has to send is invalid. Its messages then end early, which their receivers
-  /// detect.
+  /// True if data that this rank still has to send is invalid. Its messages then end early, by an empty segment that
+  /// says that more follows.
   [[nodiscard]] bool ends_early() const { return traffic_.spoilt || (mismatch_ && (held_ || missing_)); }
   /// True if the messages of a phase carry partial results.
   [[nodiscard]] bool combines(std::uint64_t phase) const {

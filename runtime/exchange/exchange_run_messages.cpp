@@ -279,7 +279,7 @@ ExchangeRun::Push ExchangeRun::push(std::size_t index) {
   }
   trace("send", send_slot.send, send_slot.next_segment);
   check(PMPI_Isend(from, static_cast<int>(length), MPI_BYTE, static_cast<int>(program_.sends[send_slot.send].dst),
-                   owner_.tags_.segment(send_begin_[send_slot.send] + send_slot.next_segment, length, more),
+                   owner_.tags_.segment(send_begin_[send_slot.send] + send_slot.next_segment, length, more || ends),
                    owner_.comm_, &requests_[at]));
   if (send_slot.next_segment++ == 0) ++started_;
   handed_[send_slot.send] = !more;

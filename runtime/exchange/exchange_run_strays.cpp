@@ -150,6 +150,7 @@ bool ExchangeRun::take_strays() {
 bool ExchangeRun::take_next(Stray& stray) {
   // The last segment came where it was expected, others of the message did not.
   if (const std::size_t receive = stray.left[stray.over]; last_in_[receive]) {
+    stray.ended_early = false;
     end_message(stray, receive, stray.bytes);
     return true;
   }
@@ -159,7 +160,8 @@ bool ExchangeRun::take_next(Stray& stray) {
     int bytes = 0;
     check(PMPI_Get_count(&*found, MPI_BYTE, &bytes));
     stray.length = static_cast<std::size_t>(bytes);
-    stray.more = Tags::has_more(found->MPI_TAG);
+    stray.ended_early = Tags::has_more(found->MPI_TAG) && bytes == 0;
+    stray.more = Tags::has_more(found->MPI_TAG) && bytes > 0;
     if (stray.staging.size() < stray.length) stray.staging.resize(stray.length);
     check(PMPI_Irecv(stray.staging.data(), bytes, MPI_BYTE, static_cast<int>(stray.from), found->MPI_TAG, owner_.comm_,
                      &stray.request));
@@ -190,7 +192,8 @@ void ExchangeRun::place(Stray& stray) {
 void ExchangeRun::end_message(Stray& stray, std::size_t receive, std::size_t bytes) {
   const std::size_t expected = traffic_.receives.bytes(receive);
   trace("differs", receive, bytes);
-  if (!mismatch_ && (bytes > expected || !traffic_.may_be_short)) mismatch_ = {stray.from, bytes, expected};
+  if ((!mismatch_ || mismatch_->passed_on) && (bytes > expected || !traffic_.may_be_short))
+    mismatch_ = {stray.from, bytes, expected, stray.ended_early};
   const bool released =
       remaining_posted_ || order_given_up_ || receive_missing_[receive] <= missing_at_release(receive);
   receive_missing_[receive] = 0;

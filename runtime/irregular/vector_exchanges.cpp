@@ -67,8 +67,8 @@ LookedAt look_at(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks, double s
 
 bool Extent::large_enough() const { return messages > 0 && bytes / messages >= settings().min_vector_bytes; }
 
-VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBytes> peer_bytes, bool rooted) {
-  ScheduleCache::Known* const known = recognised(comm, std::move(peer_bytes), rooted);
+VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBytes> peer_bytes) {
+  ScheduleCache::Known* const known = recognised(comm, std::move(peer_bytes));
   const bool by_the_library = known != nullptr && (known->selection != nullptr ? known->selection->native_stays()
                                                                                : known->server == Server::mpi);
   if (known != nullptr && known->large && !by_the_library)
@@ -84,7 +84,7 @@ VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBy
 }
 
 /// The exchange, planned if this is the time for it; null if it is one that no rank may be asked about.
-ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<PeerBytes> peer_bytes, bool rooted) {
+ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<PeerBytes> peer_bytes) {
   const std::uint64_t own = schedule_cache_.candidates(peer_bytes);
   std::uint64_t common = 0;
   reduce(&own, &common, 1, MPI_UINT64_T, MPI_BAND, comm);
@@ -112,8 +112,7 @@ ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<P
     known->server = Server::schedule;
     known->large = true;
     if (settings().choose == Choose::learn)
-      known->selection = members_.selection(comm, made.demand_class, known->exchange->planned().figures.bound,
-                                            rooted ? AgreedCost::Of::most : AgreedCost::Of::mean);
+      known->selection = members_.selection(comm, made.demand_class, known->exchange->planned().figures.bound);
   }
   return known;
 }

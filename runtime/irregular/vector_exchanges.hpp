@@ -35,7 +35,7 @@ class VectorExchanges {
     std::function<MPI_Comm(MPI_Comm)> private_comm;
     std::function<const Network*(MPI_Comm)> network;
     /// See Choices::of_irregular().
-    std::function<std::shared_ptr<Selection>(MPI_Comm, DemandClass, double, AgreedCost::Of)> selection;
+    std::function<std::shared_ptr<Selection>(MPI_Comm, DemandClass, double)> selection;
     std::function<void(const std::string&)> trouble;  ///< told why there is no plan, in words
   };
   explicit VectorExchanges(Members members) : members_(std::move(members)) {}
@@ -49,9 +49,8 @@ class VectorExchanges {
     Extent extent;                   ///< nothing: not known
     Selection* selection = nullptr;  ///< a selection under way, to be told when the call is over
   };
-  /// For a call of these sizes; nothing: only the MPI library can serve it, as far as this rank can tell. `rooted`: one
-  /// rank sends or gets all of it. Collective.
-  [[nodiscard]] Found find(MPI_Comm comm, std::optional<PeerBytes> peer_bytes, bool rooted);
+  /// For a call of these sizes; nothing: only the MPI library can serve it, as far as this rank can tell. Collective.
+  [[nodiscard]] Found find(MPI_Comm comm, std::optional<PeerBytes> peer_bytes);
 
   struct Made {
     std::optional<Planned> planned;
@@ -69,7 +68,7 @@ class VectorExchanges {
   [[nodiscard]] bool prepare(MPI_Comm comm);
   [[nodiscard]] Made plan_whole(MPI_Comm comm, const PeerBytes& peer_bytes) const;
   [[nodiscard]] Made plan_own(MPI_Comm comm, const PeerBytes& peer_bytes) const;
-  [[nodiscard]] ScheduleCache::Known* recognised(MPI_Comm comm, std::optional<PeerBytes> peer_bytes, bool rooted);
+  [[nodiscard]] ScheduleCache::Known* recognised(MPI_Comm comm, std::optional<PeerBytes> peer_bytes);
 
   Members members_;
   std::unique_ptr<Planner> planner_;

@@ -28,4 +28,10 @@ std::size_t ask_size(MPI_Datatype type);
   return static_cast<std::size_t>(count) * element;
 }
 
+/// The mean size of a message where ranks divide so many bytes; 0 only of none, or ranks whose counts differ would be
+/// served in different ways.
+[[nodiscard]] inline std::size_t rounded_up(std::size_t bytes, std::size_t messages) {
+  return (bytes + messages - 1) / messages;
+}
+
 }  // namespace hocket::runtime

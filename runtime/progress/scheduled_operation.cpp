@@ -7,6 +7,7 @@
 namespace hocket::runtime {
 
 void fail(const char* call, std::size_t rank, const LengthMismatch& mismatch) {
+  if (mismatch.passed_on) throw MpiFailure{MPI_ERR_TRUNCATE};  // who has found it first says so
   const std::string sent = mismatch.sent == LengthMismatch::unknown ? "another number" : std::to_string(mismatch.sent);
   say_once(std::string(call) + ": rank " + std::to_string(rank) + " expects " + std::to_string(mismatch.expected) +
            " bytes from rank " + std::to_string(mismatch.from) + " and gets " + sent +

@@ -17,7 +17,7 @@ enum class FallbackReason : std::uint8_t {
   new_sizes,          ///< an irregular exchange seen for the first time
   not_worth,          ///< a schedule would not gain
   not_asked,          ///< irregular exchanges have gained nothing for a while
-  sizes_unknown,      ///< nonblocking, and only all ranks together know the sizes
+  sizes_unknown,      ///< only all ranks together know the sizes, and a rank need not wait for others
   not_ready,          ///< nonblocking, and the communicator has no plan yet
   forwards,           ///< a rank must forward while the program is elsewhere, and MPI is not there for several threads
   topology,           ///< a neighbourhood that is left to the MPI library

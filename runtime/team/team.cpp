@@ -21,6 +21,8 @@
 #include "runtime/uplinks/measure.hpp"
 #include "runtime/uplinks/widths.hpp"
 
+__attribute__((visibility("default"))) std::atomic<int> hocket_pending_setups = 0;
+
 namespace hocket::runtime {
 namespace {
 
@@ -84,7 +86,10 @@ void Team::leave_alone(MPI_Comm comm) {
   team.left_alone_ = team.met_ = true;
 }
 
-Team::~Team() { ++ended; }
+Team::~Team() {
+  (void)take_pending();
+  ++ended;
+}
 
 Team::Team(MPI_Comm comm) {
   check(PMPI_Comm_rank(comm, &rank_));
@@ -150,6 +155,11 @@ Exchange* Team::exchange(MPI_Comm comm, CallKind kind, const Candidate& candidat
   return found->second.get();
 }
 
+Exchange* Team::made_exchange(CallKind kind, const Candidate& candidate) const {
+  const auto found = exchanges_.find({kind, candidate.name});
+  return found != exchanges_.end() ? found->second.get() : nullptr;
+}
+
 Choices& Team::choices() {
   if (!choices_)
     choices_ = std::make_unique<Choices>(Choices::Members{
@@ -165,6 +175,8 @@ Choices& Team::choices() {
             [this](MPI_Comm comm, CallKind kind, const Candidate& candidate) {
               return kind == irregular_calls() ? irregular_two_level(comm, candidate) : exchange(comm, kind, candidate);
             },
+        .made = [this](CallKind kind, const Candidate& candidate) { return made_exchange(kind, candidate); },
+        .pending = [this] { leave_pending(); },
         .aggregates = [this](CallKind kind, std::size_t bytes) { return aggregates(kind, bytes); },
         .private_comm = [this](MPI_Comm comm) { return private_comm(comm); },
         .host_rate = [this](MPI_Comm comm) { return host_rate(comm); }});
@@ -256,9 +268,8 @@ Exchange* Team::irregular_two_level(MPI_Comm comm, const Candidate& candidate) {
   return found != nullptr && aggregates(irregular_calls(), 1) ? found : nullptr;
 }
 
-void Team::looked_at(const Extent& extent, bool rooted, bool outran_wires) {
+void Team::looked_at(const Extent& extent, bool outran_wires) {
   has_large_calls_ |= extent.large_enough() && !outran_wires;
-  if (rooted) return;
   const auto ranks = static_cast<std::uint64_t>(size_);
   irregular_bytes_ = static_cast<std::size_t>((extent.bytes + ranks * (ranks - 1) - 1) / (ranks * (ranks - 1)));
 }
@@ -323,8 +334,8 @@ VectorExchanges& Team::vectors() {
     vectors_ = std::make_unique<VectorExchanges>(
         VectorExchanges::Members{rank_, size_, hosts_, numbering_, [this](MPI_Comm comm) { return private_comm(comm); },
                                  [this](MPI_Comm comm) { return network(comm); },
-                                 [this](MPI_Comm comm, DemandClass demand_class, double bound, AgreedCost::Of of) {
-                                   return choices().of_irregular(comm, demand_class, bound, of);
+                                 [this](MPI_Comm comm, DemandClass demand_class, double bound) {
+                                   return choices().of_irregular(comm, demand_class, bound);
                                  },
                                  [this](const std::string& problem) { problem_ = problem; }});
   return *vectors_;

@@ -3,6 +3,7 @@
 /// to the MPI library. It is stored as an attribute of the communicator and freed with it.
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -23,6 +24,9 @@
 #include "runtime/plan/numbering.hpp"
 #include "runtime/report/outcome.hpp"
 #include "runtime/two_level/host_team.hpp"
+
+/// Communicators on which something is pending. While there is none the shim passes joining calls straight on.
+extern "C" std::atomic<int> hocket_pending_setups;
 
 namespace hocket::runtime {
 
@@ -86,6 +90,8 @@ class Team {
 
   /// Made on first use, collectively. Null if these calls of the communicator go to the MPI library.
   [[nodiscard]] Exchange* exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate = as_planned);
+  /// The one that was made; null: none was. Local.
+  [[nodiscard]] Exchange* made_exchange(CallKind kind, const Candidate& candidate) const;
   /// True if messages of `bytes` bytes fit the shared memory of the two-level exchange for `kind`, which must exist.
   [[nodiscard]] bool aggregates(CallKind kind, std::size_t bytes) const;
   /// The exchange between leaders that serves all two-level irregular calls; message sizes travel inside the
@@ -93,10 +99,21 @@ class Team {
   [[nodiscard]] Exchange* irregular_two_level(MPI_Comm comm, const Candidate& candidate);
   /// Bytes of an irregular call between two ranks, on average, when the ranks last looked at one; 0: not yet.
   [[nodiscard]] std::size_t irregular_bytes() const { return irregular_bytes_; }
-  /// Records the volume of an irregular call. `rooted`: all messages have one rank as source or destination. A large
-  /// call makes the ranks meet in the next one, unless it `outran_wires`: then the network hardly limits it. Every rank
-  /// calls this for the same MPI call.
-  void looked_at(const Extent& extent, bool rooted, bool outran_wires);
+  /// Records the volume of an irregular call. A large one makes the ranks meet in the next one, unless it
+  /// `outran_wires`: then the network hardly limits it. Every rank calls this for the same MPI call.
+  void looked_at(const Extent& extent, bool outran_wires);
+  /// Something is left to be agreed on in the next call in which all ranks wait for each other
+  /// (docs/decisions/0063-what-is-agreed-waits-for-who-waits.md). At the same place among the calls of the communicator
+  /// on every rank. Local.
+  void leave_pending() {
+    if (could_meet() && !std::exchange(pending_, true)) ++hocket_pending_setups;
+  }
+  /// True if there is something, which is to be done now. Local.
+  [[nodiscard]] bool take_pending() {
+    if (!std::exchange(pending_, false)) return false;
+    --hocket_pending_setups;
+    return could_meet();
+  }
   /// The selection of candidates for calls whose size all ranks know, used where no size threshold decides.
   [[nodiscard]] Choices& choices();
   /// A communicator of the same ranks for an operation that others may be under way beside. Collective; nothing, on all
@@ -144,6 +161,7 @@ class Team {
   bool machines_differ_ = true;  ///< no two hosts are one machine
   bool left_alone_ = false;      ///< set by hocket_leave_alone
   bool met_ = false;
+  bool pending_ = false;
   const Candidate* fixed_ = nullptr;
   bool neighbours_collide_ = false;  ///< a ring in the order of ranks sends twice over some channel
   AgreedWays ways_;                  ///< once they have changed all plans are for network()

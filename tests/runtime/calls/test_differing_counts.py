@@ -78,6 +78,8 @@ def test_every_call_ends_on_all_ranks(mpi: Mpi, launch: Launch, program: Path, f
         f"hocket: MPI_Bcast: rank [1-3] expects [0-9]+ bytes from rank [0-3] and gets [0-9]+; {SAID}",
         done.stderr,
     )
+    blamed = re.findall(r"MPI_Allgatherv?: rank (\d) expects \d+ bytes from rank (\d)", done.stderr)
+    assert blamed and all({"0", "1"} & {*pair} for pair in blamed), "only these give other counts"
 
 
 TWO_LEVEL = {"alltoall": "all-to-all", "allgatherv": "all-gather", "allreduce": "all-reduce"}

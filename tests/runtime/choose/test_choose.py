@@ -106,6 +106,16 @@ def test_what_takes_too_long_gives_up_its_order(
     assert len(texts) == 4 and all(1 <= text.count("give up order") <= most for text in texts)
 
 
+def test_broadcasts_learn_only_where_all_ranks_wait(calls: Callable[..., Told]) -> None:
+    """A root need not wait in one: what is to be agreed is left for the next barrier. What the library sends before
+    anybody receives it stays the library's."""
+    told = calls(SLOW, FAST, form="broadcast", size=1 << 16)
+    assert told.first == 1 and told.last == 39 and told.scheduled >= 34
+    for form, size in (("broadcasts", 1 << 16), ("broadcast", 1 << 15)):
+        told = calls(SLOW, FAST, form=form, size=size)
+        assert (told.scheduled, told.agreements) == (0, 0)
+
+
 def test_what_gains_keeps_its_order(calls: Callable[..., Told], tmp_path: Path) -> None:
     assert calls(SLOW, FAST, env={"HOCKET_TRACE": str(tmp_path / "trace")}).last == 39
     assert not any("give up order" in path.read_text() for path in tmp_path.glob("trace.*"))

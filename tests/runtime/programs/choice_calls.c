@@ -1,16 +1,16 @@
 /* Usage: choice_calls FORM BYTES CALLS NATIVE_US SCHEDULED_US [LOOK_US [LATER_US]]
- * FORM: blocking, all-gather, all-reduce (of all ranks' blocks), sums (all-reduces of floating-point numbers, the same
- * in each call), sums-late (all-reduces; sums in the last quarter of the calls), sums-early (the same, and a sum in the
- * first call), sums-later (nonblocking sums with a barrier after each), vector (MPI_Alltoallv), both (persistent after
- * blocking), sizes (blocking; BYTES in the first call, half of it in the next, down to a 32nd, and so on), left
- * (blocking; BYTES in the first two calls, half of it in all others), hiccup (blocking; the library's second call takes
- * NATIVE_US, all others a thousandth), opens (the same of the first), or stalls (blocking; the library's call takes
- * NATIVE_US on one rank in turn, a thousandth on the others, as if a message to it had been lost). The
- * runtime sees this program's clock: a call that sends no message of the runtime's takes NATIVE_US, another one
- * SCHEDULED_US. So what it finds out does not depend on the machine. LOOK_US: nor does what meetings and small messages
- * take: MPI_Wtime moves by so much whenever the runtime looks at it, from the seventh time on by LATER_US. Prints how
- * many calls (where there are any: sums) were scheduled, which were the first and the last, and how often this rank
- * agreed with the others on something. */
+ * FORM: blocking, all-gather, broadcast (a barrier between two), broadcasts (nothing between them), all-reduce (of all
+ * ranks' blocks), sums (all-reduces of floating-point numbers, the same in each call), sums-late (all-reduces; sums in
+ * the last quarter of the calls), sums-early (the same, and a sum in the first call), sums-later (nonblocking sums with
+ * a barrier after each), vector (MPI_Alltoallv), both (persistent after blocking), sizes (blocking; BYTES in the first
+ * call, half of it in the next, down to a 32nd, and so on), left (blocking; BYTES in the first two calls, half of it in
+ * all others), hiccup (blocking; the library's second call takes NATIVE_US, all others a thousandth), opens (the same
+ * of the first), or stalls (blocking; the library's call takes NATIVE_US on one rank in turn, a thousandth on the
+ * others, as if a message to it had been lost). The runtime sees this program's clock: a call that sends no message of
+ * the runtime's takes NATIVE_US, another one SCHEDULED_US. So what it finds out does not depend on the machine.
+ * LOOK_US: nor does what meetings and small messages take: MPI_Wtime moves by so much whenever the runtime looks at it,
+ * from the seventh time on by LATER_US. Prints how many calls (where there are any: sums) were scheduled, which were
+ * the first and the last, and how often this rank agreed with the others on something. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -171,8 +171,10 @@ int main(int argc, char** argv) {
   const long stalled_us = native_us;
   const int sums = strncmp(argv[1], "sums", 4) == 0, early = strcmp(argv[1], "sums-early") == 0;
   const int later = strcmp(argv[1], "sums-later") == 0, mixed = early || strcmp(argv[1], "sums-late") == 0;
+  const int casts = strncmp(argv[1], "broadcast", 9) == 0, waits = strcmp(argv[1], "broadcast") == 0;
   int scheduled = 0, first = -1, last = -1;
   for (int round = 0; round < calls; ++round) {
+    if (waits) MPI_Barrier(MPI_COMM_WORLD);
     scheduled_call = 0;
     if (sizes) b.bytes = most >> round % 6;
     if (left) b.bytes = most >> (round >= 2);
@@ -182,6 +184,8 @@ int main(int argc, char** argv) {
     fill(&b, round);
     if (is_sum)
       add_up(&b, later);
+    else if (casts)
+      MPI_Bcast(b.rank == 0 ? b.out : b.in, b.bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
     else if (vector)
       MPI_Alltoallv(b.out, counts, places, MPI_BYTE, b.in, counts, places, MPI_BYTE, MPI_COMM_WORLD);
     else if (b.reduce)
@@ -190,7 +194,8 @@ int main(int argc, char** argv) {
       MPI_Allgather(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, MPI_COMM_WORLD);
     else
       MPI_Alltoall(b.out, b.bytes, MPI_BYTE, b.in, b.bytes, MPI_BYTE, MPI_COMM_WORLD);
-    if (!is_sum) check(right(&b, round));
+    for (int i = 0; casts && b.rank > 0 && i < b.bytes; ++i) check(b.in[i] == value(0, 0, i, round));
+    if (!is_sum && !casts) check(right(&b, round));
     if (!scheduled_call || is_sum != sums) continue;
     ++scheduled;
     if (first < 0) first = round;
