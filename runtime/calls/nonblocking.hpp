@@ -133,7 +133,7 @@ class OnPrivateChannel final : public Operation {
 /// Collective.
 void follow_ways(MPI_Comm comm, Team& team);
 
-/// What calls that wait for nobody have left: setups of nonblocking ones, who serves others. Collective.
+/// Completes what calls that wait for nobody have left: setups of nonblocking ones, who serves others. Collective.
 void complete_pending_of(MPI_Comm comm);
 
 /// In calls that wait for all ranks of the communicator, and in no others.
