@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/of_thread.hpp"
+
 namespace hocket {
 
 void ClosedForm::append_messages(std::uint64_t phase, std::vector<Hop>& messages) const {
@@ -16,8 +18,7 @@ void find_awaited(const Network& network, const ClosedForm& form, const PhasedMe
     std::vector<Channel> route;
     std::vector<std::optional<PhasedMessage>> users;  // per channel of the route
   };
-  thread_local Scratch of_thread;
-  auto& [route, users] = of_thread;  // looked up once
+  auto& [route, users] = of_thread<Scratch>();  // looked up once
   route.clear();
   users.clear();
   network.append_route(message.src, message.dst, route);

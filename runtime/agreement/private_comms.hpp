@@ -17,8 +17,9 @@ namespace hocket::runtime {
 /// (MPICH about 2,000), so they are handed out again.
 class PrivateComms : public std::enable_shared_from_this<PrivateComms> {
  public:
-  /// Limit per process; the MPI library serves communicators beyond it.
-  static constexpr int most_live = 256;
+  /// Limit per process, a thirtieth of what MPICH has: nearly all are the program's. The MPI library serves
+  /// communicators beyond it.
+  static constexpr int most_live = 64;
 
   /// One communicator until this dies. The pool lives as long as any of its leases.
   class Lease {

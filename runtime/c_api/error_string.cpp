@@ -1,23 +1,24 @@
+#include "core/of_thread.hpp"
 #include "runtime/c_api/api.hpp"
 
 namespace hocket::runtime {
 namespace {
 
-thread_local ApiError last{HOCKET_SUCCESS, {}};
+ApiError& last() { return of_thread<ApiError>(); }
 
 }  // namespace
 
 int report(const ApiError& error) {
-  last = error;
-  return last.code;
+  last() = error;
+  return error.code;
 }
 
 }  // namespace hocket::runtime
 
 const char* hocket_error_string(int code) {
   using namespace hocket::runtime;
-  if (code == last.code && !last.text.empty()) return last.text.c_str();
+  if (code == last().code && !last().text.empty()) return last().text.c_str();
   if (const char* text = meaning(code)) return text;
-  last = {code, what_mpi_says(code)};
-  return last.text.c_str();
+  last() = {code, what_mpi_says(code)};
+  return last().text.c_str();
 }

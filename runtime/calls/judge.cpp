@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "core/of_thread.hpp"
 #include "runtime/mpi/element_bytes.hpp"
 #include "runtime/mpi/packing.hpp"
 #include "runtime/team/team.hpp"
@@ -15,7 +16,8 @@ enum class Side : bool { sends, receives };
 
 /// Returns `count` arbitrary peers, where only their number matters.
 std::span<const int> some_peers(std::size_t count) {
-  static thread_local std::vector<int> zeros;
+  struct Zeros : std::vector<int> {};
+  Zeros& zeros = of_thread<Zeros>();
   if (zeros.size() < count) zeros.resize(count);
   return {zeros.data(), count};
 }

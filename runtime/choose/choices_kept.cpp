@@ -23,7 +23,7 @@ namespace {
 class Living {
  public:
   static Living& instance() {
-    static Living& living = *new Living;  // outlives every thread
+    static Living living;
     return living;
   }
 

@@ -34,6 +34,7 @@ __attribute__((weak)) int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Co
 #ifdef MPI_SESSION_NULL
 __attribute__((weak)) int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session);
 __attribute__((weak)) int PMPI_Session_finalize(MPI_Session* session);
+__attribute__((weak)) int PMPI_Group_from_session_pset(MPI_Session session, const char* pset, MPI_Group* group);
 #endif
 __attribute__((weak)) int PMPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
                                       MPI_Comm comm);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "runtime/mpi/mpi_call.hpp"
+#include "runtime/mpi/since_mpi4.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -46,14 +47,24 @@ std::optional<int> launched_rank() {
 std::vector<int> world_ranks(MPI_Comm comm) {
   int size = 0;
   MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+#ifdef MPI_SESSION_NULL
+  MPI_Session session = MPI_SESSION_NULL;
+  if (!in_world()) {
+    check(PMPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+    check(PMPI_Group_from_session_pset(session, "mpi://WORLD", &world));
+  }
+#endif
+  if (world == MPI_GROUP_NULL) check(PMPI_Comm_group(MPI_COMM_WORLD, &world));
   check(PMPI_Comm_group(comm, &group));
-  check(PMPI_Comm_group(MPI_COMM_WORLD, &world));
   check(PMPI_Group_size(group, &size));
   std::vector<int> ranks(static_cast<std::size_t>(size)), of_world(ranks.size());
   std::iota(ranks.begin(), ranks.end(), 0);
   check(PMPI_Group_translate_ranks(group, size, ranks.data(), world, of_world.data()));
   PMPI_Group_free(&group);
   PMPI_Group_free(&world);
+#ifdef MPI_SESSION_NULL
+  if (session != MPI_SESSION_NULL) PMPI_Session_finalize(&session);
+#endif
   return of_world;
 }
 

@@ -12,8 +12,8 @@ namespace hocket::runtime {
 /// This process among those that the launcher started; nothing if MPI_Comm_spawn started it.
 [[nodiscard]] std::optional<int> launched_rank();
 
-/// The ranks of a communicator as MPI_COMM_WORLD numbers them; MPI_UNDEFINED of processes that were started apart from
-/// this one. Only in_world().
+/// The ranks of a communicator as MPI_COMM_WORLD numbers them, or would if there were one; MPI_UNDEFINED of processes
+/// that were started apart from this one.
 [[nodiscard]] std::vector<int> world_ranks(MPI_Comm comm);
 
 }  // namespace hocket::runtime

@@ -7,7 +7,7 @@
 namespace hocket::runtime {
 
 ProgressThread& ProgressThread::instance() {
-  static ProgressThread& instance = *new ProgressThread;  // outlives every call of a program that does not finalize
+  static ProgressThread instance;
   return instance;
 }
 

@@ -76,7 +76,7 @@ bool move_active() { return Requests::instance().progress(); }
 void post_remaining() { Requests::instance().post_remaining(); }
 
 Requests& Requests::instance() {
-  static Requests& requests = *new Requests;  // outlives every call of a program that does not finalize
+  static Requests requests;
   return requests;
 }
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <chrono>
-#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/of_thread.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/neighbours.hpp"
@@ -53,7 +54,7 @@ struct CurrentCall {
   std::shared_ptr<Followed::Account> account;
 };
 
-thread_local CurrentCall current;
+CurrentCall& current() { return of_thread<CurrentCall>(); }
 
 /// A handle as the shim carries it: an int in MPICH, a pointer in Open MPI.
 template <class Handle>
@@ -94,9 +95,11 @@ Reporter this_process() {
 class Report {
  public:
   static Report& instance() {
-    static Report& report = *new Report;  // outlives every thread
+    static Report report;
     return report;
   }
+  /// Null: nobody has asked for it.
+  static inline std::atomic<Report*> made = nullptr;
 
   void add(CurrentCall& call, Clock::time_point now);
   void finish(Followed::Account& account, Clock::time_point now);
@@ -115,10 +118,13 @@ class Report {
     finished_ = true;
     write(Clock::now());
   }
-  /// The program ends, maybe without MPI_Finalize, maybe in the middle of a call.
+  /// The program ends, maybe without MPI_Finalize, maybe in the middle of a call. Its libraries may still make calls.
   void process_ends() {
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock || !changed_ || getpid() != reporter_.pid) return;  // a forked process has no calls of its own
+    if (!lock || getpid() != reporter_.pid) return;  // a forked process has no calls of its own
+    next_write_ = {};
+    interval_ = {};
+    if (!changed_) return;
     finished_ |= !reporter_.in_world;
     write(Clock::now());
   }
@@ -147,8 +153,13 @@ int mpi_ends(MPI_Comm, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
+/// After the program's exit handlers.
+__attribute__((destructor)) void process_ends() {
+  if (Report* const report = Report::made) report->process_ends();
+}
+
 Report::Report() {
-  std::atexit([] { Report::instance().process_ends(); });
+  made = this;
   if (!reporter_.in_world) return;
   // MPI_Finalize first of all deletes the attributes of MPI_COMM_SELF, the youngest first: whatever the
   // runtime still has to do there is done by then.
@@ -233,15 +244,15 @@ std::string served_by(const Exchange& exchange) {
 }  // namespace
 
 void detail::note_native(FallbackReason why, std::uint64_t bytes, std::uint64_t of_root, const std::string& detail) {
-  current.kind.outcome = {Outcome::Kind::native, why, detail};
-  current.exchanged = {bytes, {}};
-  current.of_root = of_root;
+  current().kind.outcome = {Outcome::Kind::native, why, detail};
+  current().exchanged = {bytes, {}};
+  current().of_root = of_root;
 }
 
 void detail::note_scheduled(const Exchange& exchange, std::uint64_t bytes, std::uint64_t message, bool has_root) {
-  current.kind.outcome = {Outcome::Kind::scheduled, {}, served_by(exchange)};
-  current.of_root = has_root ? message : 0;
-  current.exchanged = {bytes, scaled(exchange.planned(), static_cast<double>(message))};
+  current().kind.outcome = {Outcome::Kind::scheduled, {}, served_by(exchange)};
+  current().of_root = has_root ? message : 0;
+  current().exchanged = {bytes, scaled(exchange.planned(), static_cast<double>(message))};
 }
 
 void note_choice(ChoiceRow row) {
@@ -250,9 +261,9 @@ void note_choice(ChoiceRow row) {
 
 Followed Followed::this_call() {
   Followed followed;
-  if (!reporting || !current.open) return followed;
-  if (!current.account) current.account = std::make_shared<Account>();
-  followed.account_ = current.account;
+  if (!reporting || !current().open) return followed;
+  if (!current().account) current().account = std::make_shared<Account>();
+  followed.account_ = current().account;
   return followed;
 }
 
@@ -275,17 +286,17 @@ extern "C" __attribute__((visibility("default"))) int hocket_reporting() { retur
 extern "C" __attribute__((visibility("default"))) void hocket_call_begins(int call, const void* returns_to,
                                                                           const std::intptr_t* arguments) {
   if (!reporting) return;
-  current = {};
-  current.open = true;
-  current.kind.call = call;
-  current.kind.returns_to = returns_to;
-  current.comm = from_word<MPI_Comm>(arguments[communicator_argument(call)]);
-  if (current.comm != MPI_COMM_NULL) (void)PMPI_Comm_size(current.comm, &current.kind.ranks);
-  current.since = Clock::now();
+  current() = {};
+  current().open = true;
+  current().kind.call = call;
+  current().kind.returns_to = returns_to;
+  current().comm = from_word<MPI_Comm>(arguments[communicator_argument(call)]);
+  if (current().comm != MPI_COMM_NULL) (void)PMPI_Comm_size(current().comm, &current().kind.ranks);
+  current().since = Clock::now();
 }
 
 extern "C" __attribute__((visibility("default"))) void hocket_call_ends() {
-  if (!current.open) return;
-  Report::instance().add(current, Clock::now());
-  current = {};
+  if (!current().open) return;
+  Report::instance().add(current(), Clock::now());
+  current() = {};
 }

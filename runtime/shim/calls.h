@@ -48,6 +48,10 @@
 #define SESSION_CALLS(X)           \
   X(Session_init, session_init, 3) \
   X(Session_finalize, session_finalize, 1)
+/* The processes that they start get the runtime, too. */
+#define SPAWNING_CALLS(X)      \
+  X(Comm_spawn, comm_spawn, 8) \
+  X(Comm_spawn_multiple, comm_spawn_multiple, 9)
 /* Calls that matter only while the runtime serves persistent requests. */
 #define REQUEST_CALLS(X)                               \
   X(Start, start, 1)                                   \
@@ -111,8 +115,6 @@
   X(Comm_accept, post_remaining, 5)                                \
   X(Comm_connect, post_remaining, 5)                               \
   X(Comm_join, post_remaining, 2)                                  \
-  X(Comm_spawn, post_remaining, 8)                                 \
-  X(Comm_spawn_multiple, post_remaining, 9)                        \
   X(Intercomm_create, post_remaining, 6)                           \
   X(Intercomm_create_from_groups, post_remaining, 8)               \
   X(Intercomm_merge, post_remaining, 3)                            \
@@ -209,4 +211,5 @@
   COLLECTIVE_CALLS(X) \
   NOTED_CALLS(X)      \
   STARTING_CALLS(X)   \
-  ENDING_CALLS(X) SESSION_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X) JOINING_CALLS(X)
+  ENDING_CALLS(X)     \
+  SESSION_CALLS(X) SPAWNING_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X) JOINING_CALLS(X)

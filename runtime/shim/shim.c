@@ -82,6 +82,20 @@ static int comes_back(const void* function) {
   return 0;
 }
 
+/* Where MPI_Comm_spawn of Open MPI has started this process (runtime/calls/entry_spawn.cpp). */
+__attribute__((constructor)) static void take_settings(void) {
+  const char* kept = getenv("OMPI_MCA_hocket");
+  char* lines = kept == NULL || getenv("HOCKET_RUNTIME") != NULL ? NULL : strdup(kept);
+  for (char *rest = NULL, *line = lines == NULL ? NULL : strtok_r(lines, "\n", &rest); line != NULL;
+       line = strtok_r(NULL, "\n", &rest)) {
+    char* equals = strchr(line, '=');
+    if (equals == NULL) continue;
+    *equals = 0;
+    setenv(line, equals + 1, 1);
+  }
+  free(lines);
+}
+
 static int is_set(const char* name) {
   const char* value = getenv(name);
   return value != NULL && *value;
@@ -269,7 +283,7 @@ static void join(int call, word comm) {
   }
 #define DEFINE_ENDING(call, runtime_name, n) \
   DEFINE_BOTH(call, n, !knows(noted), learn_noted(), noted == ACTIVE ? of_runtime[CALL_##call] : of_mpi[CALL_##call])
-#define DEFINE_SESSION(call, runtime_name, n) \
+#define DEFINE_ALWAYS(call, runtime_name, n) \
   DEFINE_BOTH(call, n, !knows(ACTIVE), learn(ACTIVE), FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : of_runtime[CALL_##call])
 #define DEFINE_REQUEST(call, runtime_name, n)               \
   DEFINE_BOTH(call, n, !knows(MPI_KNOWN), learn(MPI_KNOWN), \
@@ -285,7 +299,8 @@ COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
 NOTED_CALLS(DEFINE_NOTED)
 STARTING_CALLS(DEFINE_STARTING)
 ENDING_CALLS(DEFINE_ENDING)
-SESSION_CALLS(DEFINE_SESSION)
+SESSION_CALLS(DEFINE_ALWAYS)
+SPAWNING_CALLS(DEFINE_ALWAYS)
 REQUEST_CALLS(DEFINE_REQUEST)
 BLOCKING_CALLS(DEFINE_REQUEST)
 WAITING_CALLS(DEFINE_WAITING)

@@ -41,8 +41,8 @@ bool neighbours_collide(const Network& network, const std::vector<Node>& nodes) 
   return false;
 }
 
-/// True if some rank is outside MPI_COMM_WORLD, and so may run without Hocket.
-bool joins_worlds(MPI_Comm comm) { return in_world() && std::ranges::count(world_ranks(comm), MPI_UNDEFINED) > 0; }
+/// True if some rank was started apart from this one, and so may run without Hocket. All ranks find the same.
+bool joins_worlds(MPI_Comm comm) { return std::ranges::count(world_ranks(comm), MPI_UNDEFINED) > 0; }
 
 /// Grows when a team ends: its communicator's handle may come again.
 std::atomic<std::uint64_t> ended = 0;
@@ -99,15 +99,14 @@ Team::Team(MPI_Comm comm) {
     fixed_ = &*wanted;
   else if (!settings().candidate.empty())
     say_once("HOCKET_CANDIDATE: no candidate is called '" + shown(settings().candidate) + "'; candidates are chosen");
+  if (size_ < 3 || comm == MPI_COMM_WORLD || !joins_worlds(comm)) return;
+  left_alone_ = met_ = true;  // before anything that the ranks would have to agree on
+  problem_ = "the communicator joins ranks of several MPI jobs, which may not all run with Hocket";
 }
 
 void Team::meet(MPI_Comm comm) {
   met_ = true;
   if (!could_meet()) return;
-  if (joins_worlds(comm)) {
-    problem_ = "the communicator joins ranks of several MPI jobs, which may not all run with Hocket";
-    return;
-  }
   const Places places = agree_on_places(comm);
   std::string obstacle = places.obstacle;
   if (obstacle.empty() && places.nodes.empty()) obstacle = why_lost(PlanStore::instance().placement());

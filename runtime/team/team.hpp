@@ -78,7 +78,7 @@ class Team {
   [[nodiscard]] bool could_collide() const { return !left_alone_ && hosts_ >= 2 && size_ >= 3; }
   /// The reason for falling back where !could_meet() or !could_collide().
   [[nodiscard]] FallbackReason why_native() const {
-    if (left_alone_) return FallbackReason::left_alone;
+    if (left_alone_) return problem_.empty() ? FallbackReason::left_alone : FallbackReason::no_place;
     return size_ >= 3 && hosts_ == 0 ? FallbackReason::no_place : FallbackReason::few_ranks;
   }
   /// The last known explanation for `no_place` or `no_plan`; empty for other reasons or if there is none.
@@ -159,7 +159,7 @@ class Team {
   int rank_ = 0, size_ = 0;
   int hosts_ = 0;                ///< 0: the ranks cannot follow a plan together
   bool machines_differ_ = true;  ///< no two hosts are one machine
-  bool left_alone_ = false;      ///< set by hocket_leave_alone
+  bool left_alone_ = false;      ///< set by hocket_leave_alone, or because of ranks of other jobs
   bool met_ = false;
   bool pending_ = false;
   const Candidate* fixed_ = nullptr;

@@ -1,8 +1,11 @@
 #include "core/algorithms/all_to_all/tree_form.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <vector>
+
+#include "core/of_thread.hpp"
 
 namespace hocket::closed_forms {
 namespace {
@@ -22,9 +25,7 @@ class TreeForm::Memory {
   };
   static Entry& of(std::uint32_t branch, bool sends) {
     constexpr std::size_t size = 256;
-    thread_local std::vector<Entry> entries;  // not an array: a library that is loaded late has little room for these
-    if (entries.empty()) entries.resize(2 * size);
-    return entries[2 * (branch % size) + (sends ? 1 : 0)];
+    return of_thread<std::array<Entry, 2 * size>>()[2 * (branch % size) + (sends ? 1 : 0)];
   }
   static std::uint64_t next_form() {
     static std::atomic<std::uint64_t> forms{0};

@@ -32,7 +32,7 @@ struct Allocations {
   std::uint64_t last = nobody;
 
   static Allocations& instance() {
-    static Allocations& all = *new Allocations;  // windows cannot be freed after MPI_Finalize
+    static Allocations all;  // never destroyed: windows cannot be freed after MPI_Finalize
     return all;
   }
 

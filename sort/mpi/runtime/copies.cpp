@@ -4,6 +4,7 @@
 #include "runtime/agreement/private_comm.cpp"
 #include "runtime/c_api/api_error.cpp"
 #include "runtime/environment/variables.cpp"
+#include "runtime/mpi/never_destroyed.cpp"
 #include "runtime/mpi/own_calls.cpp"
 #include "runtime/mpi/world.cpp"
 #include "runtime/plan/settings.cpp"

@@ -15,6 +15,6 @@ def test_messages_attributes_names_and_handlers(check: Check) -> None:
 
 
 def test_more_communicators_than_hocket_takes(check: Check) -> None:
-    """MPI has few: beyond some, the MPI library serves the program's, on all ranks alike."""
-    said = check("held_comms 270 4", "chain:2,1", 3, env=EVERYTHING)
-    assert said.count("all-gather of 3 ranks on 3 hosts") >= 200, said
+    """MPI has few, MPICH 2,046: beyond some, the MPI library serves the program's, on all ranks alike."""
+    said = check("held_comms 1950 4 90", "chain:2,1", 3, env=EVERYTHING)
+    assert 50 <= said.count("all-gather of 3 ranks on 3 hosts") < 90, said

@@ -122,10 +122,10 @@ static void get_ready(const int* wanted, int size) {
     for (enum call call = 0; call < ALL_CALLS; ++call)
       for (int root = 0; wanted[call] && root < (is(call, ROOTED) ? world_ranks : 1); ++root) {
         const struct row row = {.call = call, .form = nonblocking};
-        job_of(&job, &row, MPI_COMM_WORLD, size, root, 0);
+        job_of(&job, &row, base, size, root, 0);
         make(&job, 1, 1);
       }
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(base);
   }
 }
 
@@ -161,13 +161,6 @@ static int is_wanted(const struct row* r, const struct words* w) {
   for (int p = 0; p < w->patterns; ++p)
     if (fnmatch(w->rows[p], name, FNM_EXTMATCH) == 0) return 1;
   return 0;
-}
-
-static void print_row(const struct row* r, void* context) {
-  char name[LONGEST_NAME];
-  (void)context;
-  name_of(r, name);
-  puts(name);
 }
 
 struct batch {
@@ -206,15 +199,14 @@ static void make_row(const struct row* r, void* context) {
   }
 }
 
-int main(int argc, char** argv) {
-  if (argc == 2 && strcmp(argv[1], "--list") == 0) return each_row(print_row, NULL), 0;
-  const struct words words = read_words(argc, argv);
-  static struct batch batch;
-  int threads;
-  batch.words = &words;
-  MPI_Init_thread(&argc, &argv, words.threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &threads);
-  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+static struct words words;
+static struct batch batch;
+
+static void make_rows(MPI_Comm comm) {
+  base = comm;
+  batch.rows = 0; /* processes that take part may have made others before */
+  MPI_Comm_rank(base, &world_rank);
+  MPI_Comm_size(base, &world_ranks);
   for (int g = 0; g < ALL_GROUPS; ++g) comms[g] = MPI_COMM_NULL;
   each_row(note_row, &batch);
   if (words.ready) get_ready(batch.wanted, words.sizes[0]);
@@ -222,7 +214,29 @@ int main(int argc, char** argv) {
   flush(&batch);
   for (int g = half; g < ALL_GROUPS; ++g)
     if (comms[g] != MPI_COMM_NULL && g != self) MPI_Comm_free(&comms[g]);
-  if (world_rank == 0) printf("rows %d\n", batch.rows);
   check(batch.rows > 0);
+}
+
+static void prepare_rows(int argc, char** argv) {
+  words = read_words(argc, argv);
+  batch.words = &words;
+}
+
+#ifndef HAS_OWN_MAIN
+static void print_row(const struct row* r, void* context) {
+  char name[LONGEST_NAME];
+  (void)context;
+  name_of(r, name);
+  puts(name);
+}
+
+int main(int argc, char** argv) {
+  if (argc == 2 && strcmp(argv[1], "--list") == 0) return each_row(print_row, NULL), 0;
+  int threads;
+  prepare_rows(argc, argv);
+  MPI_Init_thread(&argc, &argv, words.threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &threads);
+  make_rows(MPI_COMM_WORLD);
+  if (world_rank == 0) printf("rows %d\n", batch.rows);
   return report();
 }
+#endif

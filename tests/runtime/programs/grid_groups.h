@@ -5,7 +5,7 @@
 
 #include "grid_sides.h"
 
-static int world_rank, world_ranks; /* of MPI_COMM_WORLD */
+static int world_rank, world_ranks; /* of `base` */
 static inline int after(int step) { return (world_rank + step + world_ranks) % world_ranks; }
 
 static inline MPI_Comm made(enum group group) {
@@ -18,41 +18,41 @@ static inline MPI_Comm made(enum group group) {
   switch (group) {
     case world:
     case self:
-      return group == world ? MPI_COMM_WORLD : MPI_COMM_SELF;
+      return group == world ? base : MPI_COMM_SELF;
     case half:
-      MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, -world_rank, &comm);
+      MPI_Comm_split(base, world_rank % 2, -world_rank, &comm);
       break;
     case reverse:
-      MPI_Comm_split(MPI_COMM_WORLD, 0, -world_rank, &comm);
+      MPI_Comm_split(base, 0, -world_rank, &comm);
       break;
     case copy:
-      MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+      MPI_Comm_dup(base, &comm);
       break;
     case most:
-      MPI_Comm_split(MPI_COMM_WORLD, world_rank % 4 == 3, world_rank, &comm);
+      MPI_Comm_split(base, world_rank % 4 == 3, world_rank, &comm);
       break;
     case inter:
-      MPI_Comm_split(MPI_COMM_WORLD, upper, world_rank, &part);
-      MPI_Intercomm_create(part, 0, MPI_COMM_WORLD, upper ? 0 : n / 2, 5, &comm);
+      MPI_Comm_split(base, upper, world_rank, &part);
+      MPI_Intercomm_create(part, 0, base, upper ? 0 : n / 2, 5, &comm);
       MPI_Comm_free(&part);
       break;
     case edges: /* several between two ranks, and to oneself, mixed up */
-      MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 6, from, weights, 6, to, weights, MPI_INFO_NULL, 0, &comm);
+      MPI_Dist_graph_create_adjacent(base, 6, from, weights, 6, to, weights, MPI_INFO_NULL, 0, &comm);
       break;
     case ring:
       for (int i = 0; i < n; ++i)
         index[i] = 2 * (i + 1), around[2 * i] = (i + 1) % n, around[2 * i + 1] = (i + n - 1) % n;
-      MPI_Graph_create(MPI_COMM_WORLD, n, index, around, 0, &comm);
+      MPI_Graph_create(base, n, index, around, 0, &comm);
       break;
     case grid: /* ends have neighbours that do not exist; of a mesh in both directions */
     case mesh: {
       MPI_Dims_create(n, 2, dims);
       const int periods[2] = {group == grid && dims[0] > 2, 0};
-      MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, group == grid, &comm);
+      MPI_Cart_create(base, 2, dims, periods, group == grid, &comm);
       break;
     }
     case pairs: /* a ring of two, where one neighbour is both: the library may exchange its messages */
-      MPI_Cart_create(MPI_COMM_WORLD, 2, pair, rings, 0, &comm);
+      MPI_Cart_create(base, 2, pair, rings, 0, &comm);
       break;
     default: /* to the next three ranks, but from the last to nobody; the library may order neighbours */
       for (int step = 1; step <= 3; ++step) {
@@ -60,10 +60,10 @@ static inline MPI_Comm made(enum group group) {
         if (after(-step) != n - 1) sources[ins++] = after(-step);
       }
       if (group == graph)
-        MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ins, sources, weights, outs, destinations, weights,
-                                       MPI_INFO_NULL, 0, &comm);
+        MPI_Dist_graph_create_adjacent(base, ins, sources, weights, outs, destinations, weights, MPI_INFO_NULL, 0,
+                                       &comm);
       else
-        MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &world_rank, &outs, destinations, weights, MPI_INFO_NULL, 1, &comm);
+        MPI_Dist_graph_create(base, 1, &world_rank, &outs, destinations, weights, MPI_INFO_NULL, 1, &comm);
   }
   return comm;
 }

@@ -10,6 +10,9 @@
 #include "checks.h"
 #include "grid_rows.h"
 
+/* Of which all other communicators are made; MPI_COMM_WORLD unless a program does otherwise. */
+static MPI_Comm base;
+
 enum { MOST = 64, MARGIN = 32, FILLER = 0xAB, EVERYBODY = 1000 };
 
 /* Block m of `blocks`: what this rank sends to, or gets from, peer[m]. */
@@ -214,8 +217,7 @@ static inline void fill_block(const struct side* s, int m, int from, int to, cha
   unsigned char* packed = malloc((size_t)s->bytes[m] + 1);
   int position = 0;
   for (int i = 0; i < s->bytes[m]; ++i) packed[i] = value(from, to, s->edge[m], i, salt);
-  if (s->bytes[m] > 0)
-    MPI_Unpack(packed, s->bytes[m], &position, memory + s->at[m], s->counts[m], s->types[m], MPI_COMM_SELF);
+  if (s->bytes[m] > 0) MPI_Unpack(packed, s->bytes[m], &position, memory + s->at[m], s->counts[m], s->types[m], base);
   free(packed);
 }
 

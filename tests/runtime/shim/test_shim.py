@@ -12,7 +12,7 @@ import pytest
 
 from hocket.launch.mpi import Mpi
 from hocket.launch.runtime import build_runtime
-from hocket.launch.runtime.build import native_dir
+from hocket.launch.runtime.build import build_sort, native_dir
 
 
 def table() -> list[tuple[str, str, int]]:
@@ -86,6 +86,19 @@ def test_the_shim_shows_both_names_of_what_this_mpi_has(mpi: Mpi, declared: set[
     assert exported(build_runtime(mpi.mpicc).shim) == {
         f"{prefix}_{name}" for prefix in ("MPI", "PMPI") for name in names
     } | {"bind", "connect"}
+
+
+def test_nothing_is_destroyed_when_the_process_ends(mpi: Mpi) -> None:
+    """Exit handlers and destructors of the program make calls. Functions that run at the end: the compiler's own, and
+    those that tell something."""
+    runtime = build_runtime(mpi.mpicc)
+    told = {runtime.library: 1, runtime.shim: 1, build_sort(mpi.mpicc, runtime.library): 0}
+    for library, telling in told.items():
+        read = ["readelf", "-W", "--dyn-syms", "-S", str(library)]
+        done = subprocess.run(read, capture_output=True, text=True, timeout=60, check=True)
+        assert not re.findall(r"\b\w*(?:atexit|quick_exit|on_exit)\w*", done.stdout), library
+        size = re.search(r"\.fini_array +FINI_ARRAY +\w+ \w+ (\w+)", done.stdout)
+        assert size and int(size[1], 16) <= (1 + telling) * 8, library
 
 
 @pytest.mark.parametrize("start", ["init", "thread"])
