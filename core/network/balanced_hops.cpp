@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <queue>
 #include <random>
@@ -376,7 +377,11 @@ class HopBalance {
 
 }  // namespace
 
-NextHops balanced_next_hops(const NetworkSpec& spec) {
+NextHops balanced_next_hops(const NetworkSpec& given) {
+  NetworkSpec spec = given;
+  std::uint32_t common = 0;  // so many times the ranks on every host are the same routes, whatever is rounded
+  for (const std::uint32_t ranks : spec.ranks) common = std::gcd(common, ranks);
+  for (std::uint32_t& ranks : spec.ranks) ranks /= common;
   NextHops hops = shortest_next_hops(spec);
   if (can_be_balanced(spec)) HopBalance(spec, hops).run();
   return hops;

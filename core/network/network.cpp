@@ -147,10 +147,23 @@ void Network::measure_hosts() {
   if (spec_.shape == Shape::routed && spec_.routes.empty() && !kinds_.empty())
     host_rate_ = std::ranges::max(kinds_, {}, &Kind::rate).rate;
 
+  const double unit = message_rate();
   for (Kind& kind : kinds_) {
-    const double units = std::floor(kind.rate / host_rate_ * (1 + 1e-9));
+    const double units = std::floor(kind.rate / unit * (1 + 1e-9));
     kind.capacity = static_cast<std::uint32_t>(std::clamp(units, 1.0, 1e6));
   }
+}
+
+/// Full host speed; of hosts with more ports than links that of a port, if other links are slower than theirs.
+double Network::message_rate() const {
+  if (spec_.ports.empty() || spec_.links.empty()) return host_rate_;
+  std::vector<std::uint32_t> links(nodes(), 0);
+  double slowest = host_rate_, rate = 0;
+  for (const LinkSpec& link : spec_.links) ++links[link.a], ++links[link.b], slowest = std::min(slowest, link.rate);
+  for (const LinkSpec& link : spec_.links)
+    for (const Node end : {link.a, link.b})
+      if (is_host(end)) rate = std::max(rate, link.rate / std::max(1.0, spec_.ports[end] / double(links[end])));
+  return std::max(rate, slowest);
 }
 
 void Network::check_nodes() const {

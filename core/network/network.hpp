@@ -44,7 +44,8 @@ class Network {
   [[nodiscard]] std::string channel_name(Channel channel) const;
   /// Full host speed: the highest rate of a channel that leaves or enters a host (bytes/s).
   [[nodiscard]] double host_rate() const { return host_rate_; }
-  /// Messages at full host speed that a channel carries at once, at least 1.
+  /// Messages at full host speed that a channel carries at once, at least 1. A link of a host with several ports for it
+  /// carries as many, if links elsewhere are slower.
   [[nodiscard]] std::uint32_t capacity(Channel channel) const { return kind(channel).capacity; }
   /// True when every channel has the same rate.
   [[nodiscard]] bool equal_rates() const { return equal_rates_; }
@@ -97,6 +98,7 @@ class Network {
   void check_links() const;
   void number_ranks();
   void measure_hosts();
+  [[nodiscard]] double message_rate() const;
 
   NetworkSpec spec_;
   std::vector<Node> hosts_;

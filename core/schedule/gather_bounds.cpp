@@ -198,24 +198,8 @@ void general_cuts(const Network& network, const Demand& demand, Bounds& bounds) 
     ball_cuts(network, bytes, bounds);
 }
 
-/// The most channels that enter a host.
-std::uint64_t most_ports(const Network& network) {
-  std::vector<std::uint64_t> ports(network.nodes(), 0);
-  if (network.shape() == Shape::routed) {
-    std::vector<std::set<Channel>> in(network.nodes());
-    for (const RouteSpec& route : network.spec().routes)
-      if (!route.channels.empty()) in[route.dst].insert(route.channels.back());
-    for (const Node host : network.hosts()) ports[host] = in[host].size();
-  }
-  for (const LinkSpec& link : network.spec().links) {
-    if (network.is_host(link.a)) ++ports[link.a];
-    if (network.is_host(link.b)) ++ports[link.b];
-  }
-  return std::max<std::uint64_t>(1, *std::max_element(ports.begin(), ports.end()));
-}
-
-/// The most messages that a rank can send at once: one per rank beside it and per link of its host, or as many on a
-/// link as go beside each other if they are as slow as the slowest channel.
+/// The most messages that a rank can send at once where ports do not count: one per rank beside it and per link of its
+/// host, or as many on a link as go beside each other if they are as slow as the slowest channel.
 std::uint64_t sends_at_once(const Network& network) {
   if (network.ranks() < 2) return 1;
   const NetworkSpec& spec = network.spec();
@@ -250,15 +234,11 @@ Bounds all_gather_bounds(const Network& network, const Demand& demand) {
   if (demand.ranks != network.ranks()) throw InputError("demand and network differ in the number of ranks");
   Bounds bounds;
   bounds.load.assign(network.channels(), 0);
-  std::uint64_t holders = network.ranks(), growth = 2;  // trees: one-port
-  if (network.tree() != nullptr) {
+  bounds.phases = fewest_phases(network, PortModel::all_port);
+  if (network.tree() != nullptr)
     tree_cuts(network, demand, *network.tree(), bounds);
-  } else {
+  else
     general_cuts(network, demand, bounds);
-    holders = network.hosts().size();  // ranks of one host share memory
-    growth = most_ports(network) + 1;
-  }
-  for (std::uint64_t known = 1; known < holders; known *= growth) ++bounds.phases;
   return bounds;
 }
 

@@ -13,13 +13,12 @@ namespace hocket {
 ///   that the cuts around hosts and around all that lies within so many links of a host. Where only
 ///   routes are known: the first and the last channels of each host's routes.
 /// - load: what must cross a channel that is a cut of its own (tree links), in contributions.
-/// - phases: a host that receives p messages at once knows at most p + 1 times as much after a phase:
-///   ceil(log2 N) for N ranks of a tree (one-port), elsewhere ceil(log_{p+1} N) for N hosts with p
-///   incoming channels at most.
+/// - phases: fewest_phases() where ports do not count.
 [[nodiscard]] Bounds all_gather_bounds(const Network& network, const Demand& demand);
 
 /// Phases that no all-gather can do without: with p messages at once, who knows k contributions can know (p + 1) · k
-/// after the next phase. all_port: p is the most links of a host, and the other ranks on it.
+/// after the next phase. one_port: p is the most ports of a host. all_port: as many as the verifier lets a rank send:
+/// to each other rank of its host, and on each link as many as together are no faster than it.
 [[nodiscard]] std::uint64_t fewest_phases(const Network& network, PortModel ports);
 
 }  // namespace hocket

@@ -11,7 +11,8 @@
 namespace hocket {
 
 /// one_port: a rank sends at most one and receives at most one message in a phase, or as many as its host has ports.
-/// all_port: one per channel that leaves or enters its host.
+/// all_port: ports do not count, only channels; for blocks in parts, which are cut such that those that a rank sends at
+/// once share its links.
 enum class PortModel : std::uint8_t { one_port, all_port };
 
 /// Checks every phase and every byte. In a phase a channel carries no more messages than its capacity, or blocks that

@@ -13,6 +13,7 @@ from hocket.errors import HocketError
 from hocket.network import read_network
 from hocket.planning.plan import check
 from strategies import LATENCY, RATE, NetworkPlan, star
+from wired_switches import hung
 
 
 def grid(kind: str, *sides: int, ports: int = 1) -> _core.Network:
@@ -64,6 +65,22 @@ def test_ports_of_a_switch_s_hosts() -> None:
     network = _core.build_network(plan.names, plan.ranks, a, b, plan.rates, [LATENCY] * len(a), ports)
     planned = proven(network, _core.Demand(6, 1000))
     assert planned.schedule.phases == 5
+
+
+@pytest.mark.parametrize(("side", "apart"), [(4, 3), (5, 4), (3, 4), (7, 3)], ids=str)
+def test_a_fast_host_s_link_carries_a_message_of_each_port(side: int, apart: int) -> None:
+    """Its link is as fast as all four of its switch: one message at a time took up to 2.7 times as long."""
+    hosts = side * 3
+    wires = {tuple(sorted((at, (at + step) % hosts))) for at in range(hosts) for step in (1, apart)}
+    plan = hung(hosts, sorted(wires), 1)
+    plan.rates[len(wires) :] = [4 * RATE] * hosts
+    ends = [[link[end] for link in plan.links] for end in range(2)]
+    many = [4 if ranks else 0 for ranks in plan.ranks]
+    network = _core.build_graph(plan.names, plan.ranks, *ends, plan.rates, [0.0] * len(plan.links), [], many)
+    demand = _core.Demand(network.ranks, 1 << 20)
+    planned = proven(network, demand)
+    seconds = planned.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS).seconds
+    assert seconds <= 1.02 * planned.bound_seconds
 
 
 def test_the_verifier_counts_ports() -> None:

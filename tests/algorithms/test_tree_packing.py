@@ -238,6 +238,25 @@ def test_a_channel_that_carries_more_than_it_can_is_refused() -> None:
         assert ok or set(certificate.counts) == {"channel overfull"}
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_verifier_and_bound_count_the_same_messages_at_once(seed: int) -> None:
+    """Messages share a fast link whatever the ports: all get a block in the one phase that the bound asks for."""
+    rng = Random(seed)
+    plan, fast = star(rng.randint(3, 9)), rng.randint(2, 9)
+    plan.rates[0] = fast * RATE
+    network, hosts = plan.build(), len(plan.hosts)
+    demand = _core.Demand(hosts, 100, "all-gather", [100] + [0] * (hosts - 1))
+    for at_once in range(1, hosts):
+        rows = [((dst - 1) // at_once, 0, dst, 0, _core.EVERYONE, 0, 100) for dst in range(1, hosts)]
+        schedule = _core.Schedule.from_rows(hosts, 100, rows)
+        assert _core.verify(network, demand, schedule, _core.PortModel.all_port).ok is (at_once <= fast)
+        assert _core.verify(network, demand, schedule, _core.PortModel.one_port).ok is (at_once == 1)
+        bounds = _core.lower_bounds(network, demand)
+        least = _core.least_phases(network, demand, bounds, _core.PortModel.all_port)
+        assert bounds.phases == least and (at_once > fast or schedule.phases >= least)
+    assert (least == 1) is (fast >= hosts - 1)
+
+
 def test_what_is_in_flight_is_refused_where_it_arrives_twice() -> None:
     network = torus(3, 3).build("graph")
     demand = _core.Demand(9, BYTES, "all-gather")

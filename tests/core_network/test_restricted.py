@@ -90,6 +90,17 @@ def test_a_part_chosen_anew_would_follow_other_routes() -> None:
     assert routes(anew) != routes(part)
 
 
+@pytest.mark.parametrize("seed", range(24))
+def test_routes_are_the_same_for_any_number_of_ranks_on_every_host(seed: int) -> None:
+    """One plan of one rank a host serves them all. Rounding made one in ten differ."""
+    plan = random_graph(Random(seed), 10)
+    one = plan.build("graph")
+    for many in (3, 7):
+        plan.ranks = [many * min(1, ranks) for ranks in plan.ranks]
+        network = plan.build("graph")
+        assert routes(network) == routes(one)
+
+
 def test_speeds_of_a_part_are_those_of_its_hosts() -> None:
     plan = chain([2, 2])
     plan.rates[1] *= 10  # the first host's link

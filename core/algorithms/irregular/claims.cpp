@@ -66,10 +66,11 @@ void Claims::by_shares(const Network& network, const Workload& work, const Share
     const Message& message = work.message(m);
     walk(message);
     std::uint32_t& own = port[message.src];
-    if (own == no_rank) own = add_resource(1);
+    if (own == no_rank) own = add_resource(network.ports(message.src));
     kinds_.push_back(kind(own, 1));
     const double speed = shared.claim(route, [&](Channel channel, std::uint32_t part) {
-      if (sender[channel] != many_ranks) return;  // the port is busy whenever the channel is
+      // Its sender's only port is busy whenever the channel is.
+      if (sender[channel] != many_ranks && network.ports(message.src) == 1) return;
       if (place[channel] == no_rank) place[channel] = add_resource(whole_channel);
       kinds_.push_back(kind(place[channel], part));
     });

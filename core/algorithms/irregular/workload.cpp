@@ -53,14 +53,15 @@ Workload::Workload(const Network& network, const Demand& demand) : messages_(mes
     load_[number[what]] += seconds_[current] / capacity;
   };
   for (std::size_t i = 0; current < size(); ++current) {
-    need(messages_[current].src, 1);
+    const std::uint32_t sends = network.ports(messages_[current].src), receives = network.ports(messages_[current].dst);
+    need(messages_[current].src, sends);
     for (; i < ends[current]; ++i) {
       const Channel channel = routes[i];
       const std::uint32_t capacity = network.capacity(channel);
-      if (capacity > 1 || (sender[channel] == several && receiver[channel] == several))
+      if (capacity > 1 || ((sender[channel] == several || sends > 1) && (receiver[channel] == several || receives > 1)))
         need(2 * ranks + channel, capacity);
     }
-    need(ranks + messages_[current].dst, 1);
+    need(ranks + messages_[current].dst, receives);
     begin_.push_back(needs_.size());
   }
 }

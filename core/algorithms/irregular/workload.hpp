@@ -10,7 +10,7 @@
 namespace hocket::algorithms {
 
 /// Resources are the send and receive ports of the ranks and the channels, numbered from 0 as they
-/// are met. A channel of capacity 1 that has one sender or one receiver is left out: that port is busy
+/// are met. A channel of capacity 1 that has one sender or one receiver, with one port, is left out: that port is busy
 /// whenever the channel is.
 class Workload {
  public:
