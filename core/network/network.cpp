@@ -154,16 +154,30 @@ void Network::measure_hosts() {
   }
 }
 
-/// Full host speed; of hosts with more ports than links that of a port, if other links are slower than theirs.
+/// Full host speed; that of a port, where hosts have more ports than links and no message can be faster: between any
+/// two hosts lies a slower link.
 double Network::message_rate() const {
   if (spec_.ports.empty() || spec_.links.empty()) return host_rate_;
-  std::vector<std::uint32_t> links(nodes(), 0);
-  double slowest = host_rate_, rate = 0;
-  for (const LinkSpec& link : spec_.links) ++links[link.a], ++links[link.b], slowest = std::min(slowest, link.rate);
-  for (const LinkSpec& link : spec_.links)
+  std::vector<std::uint32_t> links(nodes(), 0), hosts(nodes(), 0);
+  for (const LinkSpec& link : spec_.links) ++links[link.a], ++links[link.b];
+  double rate = 0, slowest = host_rate_;
+  for (const LinkSpec& link : spec_.links) {
+    slowest = std::min(slowest, link.rate);
     for (const Node end : {link.a, link.b})
-      if (is_host(end)) rate = std::max(rate, link.rate / std::max(1.0, spec_.ports[end] / double(links[end])));
-  return std::max(rate, slowest);
+      if (is_host(end)) rate = std::max(rate, link.rate * std::min(1.0, double(links[end]) / spec_.ports[end]));
+  }
+  rate = std::max(rate, slowest);
+  std::vector<Node> part(nodes());  // what faster links join
+  std::iota(part.begin(), part.end(), 0U);
+  const auto part_of = [&](Node node) {
+    while (part[node] != node) node = part[node] = part[part[node]];
+    return node;
+  };
+  for (const LinkSpec& link : spec_.links)
+    if (link.rate > rate * (1 + 1e-9)) part[part_of(link.a)] = part_of(link.b);
+  for (const Node host : hosts_)
+    if (++hosts[part_of(host)] > 1) return host_rate_;
+  return rate;
 }
 
 void Network::check_nodes() const {

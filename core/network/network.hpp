@@ -45,7 +45,7 @@ class Network {
   /// Full host speed: the highest rate of a channel that leaves or enters a host (bytes/s).
   [[nodiscard]] double host_rate() const { return host_rate_; }
   /// Messages at full host speed that a channel carries at once, at least 1. A link of a host with several ports for it
-  /// carries as many, if links elsewhere are slower.
+  /// carries as many, if all messages are slower than it.
   [[nodiscard]] std::uint32_t capacity(Channel channel) const { return kind(channel).capacity; }
   /// True when every channel has the same rate.
   [[nodiscard]] bool equal_rates() const { return equal_rates_; }
