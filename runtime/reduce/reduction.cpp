@@ -15,16 +15,18 @@ namespace {
 /// Settings::segment is at least as large.
 constexpr std::size_t largest_element = 1024;
 
-/// Classes of types. `other_integer`: of Fortran, and addresses, which are not true or false.
+/// Classes of types. `other_integer`: of Fortran, which are not true or false, nor are addresses.
 enum class Class : std::uint8_t {
   signed_integer,
   unsigned_integer,
   other_integer,
+  address,
   floating,
   complex,
   logical,
   byte,
-  pair
+  pair,
+  floating_pair
 };
 /// Classes of operations.
 enum class Allows : std::uint8_t { order, arithmetic, logic, bits, place };
@@ -74,9 +76,9 @@ const Class* find_class(MPI_Datatype type) {
       {MPI_UINT16_T, Class::unsigned_integer},
       {MPI_UINT32_T, Class::unsigned_integer},
       {MPI_UINT64_T, Class::unsigned_integer},
-      {MPI_AINT, Class::other_integer},
-      {MPI_OFFSET, Class::other_integer},
-      {MPI_COUNT, Class::other_integer},
+      {MPI_AINT, Class::address},
+      {MPI_OFFSET, Class::address},
+      {MPI_COUNT, Class::address},
       {MPI_INTEGER, Class::other_integer},
       {MPI_FLOAT, Class::floating},
       {MPI_DOUBLE, Class::floating},
@@ -95,15 +97,15 @@ const Class* find_class(MPI_Datatype type) {
       {MPI_CXX_BOOL, Class::logical},
       {MPI_LOGICAL, Class::logical},
       {MPI_BYTE, Class::byte},
-      {MPI_FLOAT_INT, Class::pair},
-      {MPI_DOUBLE_INT, Class::pair},
+      {MPI_FLOAT_INT, Class::floating_pair},
+      {MPI_DOUBLE_INT, Class::floating_pair},
       {MPI_LONG_INT, Class::pair},
       {MPI_2INT, Class::pair},
       {MPI_SHORT_INT, Class::pair},
-      {MPI_LONG_DOUBLE_INT, Class::pair},
+      {MPI_LONG_DOUBLE_INT, Class::floating_pair},
       {MPI_2INTEGER, Class::pair},
-      {MPI_2REAL, Class::pair},
-      {MPI_2DOUBLE_PRECISION, Class::pair},
+      {MPI_2REAL, Class::floating_pair},
+      {MPI_2DOUBLE_PRECISION, Class::floating_pair},
 // Optional types of Fortran, those that are as wide as one of C: an MPI need not have them.
 #ifdef MPI_INTEGER1
       {MPI_INTEGER1, Class::other_integer},
@@ -135,7 +137,7 @@ const Class* find_class(MPI_Datatype type) {
 }
 
 bool is_number(Class elements) { return elements <= Class::floating; }
-bool is_integer(Class elements) { return elements <= Class::other_integer; }
+bool is_integer(Class elements) { return elements <= Class::address; }
 
 bool allowed(Allows operation, Class elements) {
   switch (operation) {
@@ -148,14 +150,15 @@ bool allowed(Allows operation, Class elements) {
     case Allows::bits:
       return is_integer(elements) || elements == Class::byte;
     case Allows::place:
-      return elements == Class::pair;
+      return elements == Class::pair || elements == Class::floating_pair;
   }
   return false;
 }
 
-/// Results that depend on the order in which elements are combined.
-bool rounds(Allows operation, Class elements) {
-  return operation == Allows::arithmetic && (elements == Class::floating || elements == Class::complex);
+/// Results depend on the order in which elements are combined: sums round, and of a number and none, or of zeros with
+/// different signs, a minimum is the one or the other.
+bool follow_order(Class elements) {
+  return elements == Class::floating || elements == Class::complex || elements == Class::floating_pair;
 }
 
 NumberKind kind_of(Class elements) {
@@ -169,6 +172,17 @@ std::size_t extent_of(MPI_Datatype type) {
   MPI_Aint lower = 0, extent = 0;
   check(PMPI_Type_get_extent(type, &lower, &extent));
   return static_cast<std::size_t>(extent);
+}
+
+/// Sums of 8 and 16 bits, of which only MPICH is known to be always the same: in Open MPI's vectors they saturate, in
+/// what is left of them they wrap around.
+bool depends_on_place([[maybe_unused]] const Predefined& predefined, [[maybe_unused]] Class elements,
+                      [[maybe_unused]] MPI_Datatype type) {
+#ifdef MPICH_VERSION
+  return false;
+#else
+  return predefined.operation == Operator::sum && is_integer(elements) && extent_of(type) <= 2;
+#endif
 }
 
 bool keeps_order() { return settings().sums == Sums::rank_order; }
@@ -186,9 +200,10 @@ Reducible of_program(MPI_Op op, MPI_Datatype type) {
   return {.at_all = commutes && !keeps_order() && solid(type)};
 }
 
-Reducible of_mpi(const Predefined& predefined, Class elements) {
-  const bool exactly = !rounds(predefined.allows, elements);
+Reducible of_mpi(const Predefined& predefined, Class elements, MPI_Datatype type) {
+  const bool exactly = !follow_order(elements);
   if (!allowed(predefined.allows, elements) || (keeps_order() && !exactly)) return {};
+  if (depends_on_place(predefined, elements, type)) return {};
   return {.at_all = true, .later = true, .exactly = exactly};
 }
 
@@ -211,7 +226,7 @@ Reducible reducible(MPI_Op op, MPI_Datatype type) {
   if (predefined == nullptr) return of_program(op, type);
   const Class* const elements = find_class(type);
   if (elements == nullptr) return {};
-  last = {true, op, type, of_mpi(*predefined, *elements)};
+  last = {true, op, type, of_mpi(*predefined, *elements, type)};
   return last.answer;
 }
 
@@ -219,6 +234,7 @@ Reduction::Reduction(MPI_Op op, MPI_Datatype type) : op_(op), type_(type), eleme
   const Predefined* const predefined = find_operation(op);
   const Class* const elements = predefined != nullptr ? find_class(type) : nullptr;
   if (elements == nullptr || !predefined->operation) return;
+  if (*elements == Class::address) return;  // Open MPI compares offsets as if they had no sign
   kernel_ = find_kernel(*predefined->operation, kind_of(*elements), element_);
 }
 
