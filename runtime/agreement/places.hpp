@@ -20,9 +20,11 @@ struct Places {
   bool ways_changed = false;    ///< some rank has seen connections on other ways than were found
   bool ways_watched = false;    ///< some rank can see them change
   bool gpu = false;             ///< some rank's buffers may be in a GPU's memory
+  std::uint64_t number = 0;     ///< of this meeting, which no other one of the same ranks has; 0: there is an obstacle
+  bool all_kept = false;        ///< all ranks have kept the same
 };
 
-/// Collective.
-[[nodiscard]] Places agree_on_places(MPI_Comm comm);
+/// `kept`: the number of the meeting from which this rank has kept what these ranks have made; 0: nothing. Collective.
+[[nodiscard]] Places agree_on_places(MPI_Comm comm, std::uint64_t kept = 0);
 
 }  // namespace hocket::runtime

@@ -18,6 +18,9 @@ struct Numbering {
 /// `nodes`: where each rank of the communicator is.
 [[nodiscard]] Numbering number_ranks(const Network& network, std::span<const Node> nodes);
 
+/// True if two of the messages from each rank to the next share a channel.
+[[nodiscard]] bool neighbours_collide(const Network& network, const std::vector<Node>& nodes);
+
 /// Turns network ranks into ranks of the communicator.
 void translate(Planned& planned, const Numbering& numbering);
 

@@ -28,19 +28,6 @@ namespace {
 
 const std::string consequence = "the MPI library serves this communicator";
 
-/// True if two of the messages from each rank to the next share a channel.
-bool neighbours_collide(const Network& network, const std::vector<Node>& nodes) {
-  std::vector<std::uint32_t> used(network.channels(), 0);
-  std::vector<Channel> route;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    route.clear();
-    network.append_route(network.first_rank(nodes[i]), network.first_rank(nodes[(i + 1) % nodes.size()]), route);
-    for (const Channel channel : route)
-      if (++used[channel] > network.capacity(channel)) return true;
-  }
-  return false;
-}
-
 /// True if some rank was started apart from this one, and so may run without Hocket. All ranks find the same.
 bool joins_worlds(MPI_Comm comm) { return std::ranges::count(world_ranks(comm), MPI_UNDEFINED) > 0; }
 
@@ -89,9 +76,15 @@ void Team::leave_alone(MPI_Comm comm) {
 Team::~Team() {
   (void)take_pending();
   ++ended;
+  choices_.reset();  // tells what it has learned
+  if (setup_->number == 0 || (setup_->private_asked && !setup_->private_comm)) return;
+  setup_->problem = std::move(problem_);
+  if (settings().choose == Choose::learn) setup_->vectors.reset();  // their selections were this communicator's
+  keep(std::move(setup_));
 }
 
-Team::Team(MPI_Comm comm) {
+Team::Team(MPI_Comm comm) : setup_(std::make_unique<Setup>()) {
+  setup_->team = this;
   check(PMPI_Comm_rank(comm, &rank_));
   check(PMPI_Comm_size(comm, &size_));
   const auto wanted = std::ranges::find(all_candidates, settings().candidate, &Candidate::name);
@@ -107,7 +100,9 @@ Team::Team(MPI_Comm comm) {
 void Team::meet(MPI_Comm comm) {
   met_ = true;
   if (!could_meet()) return;
-  const Places places = agree_on_places(comm);
+  std::vector<int> ranks = in_world() ? world_ranks(comm) : std::vector<int>();
+  std::unique_ptr<Setup> kept = ranks.empty() ? nullptr : take_kept(ranks);
+  const Places places = agree_on_places(comm, kept != nullptr ? kept->number : 0);
   std::string obstacle = places.obstacle;
   if (obstacle.empty() && places.nodes.empty()) obstacle = why_lost(PlanStore::instance().placement());
   if (obstacle.empty() && places.gpu)
@@ -118,21 +113,29 @@ void Team::meet(MPI_Comm comm) {
     problem_ = warn(comm, 0, obstacle + "; " + consequence);
     return;
   }
-  machines_differ_ = places.machines_differ;
+  const bool ways_stay = !places.ways_changed && !places.ways_watched;
+  if (places.all_kept && ways_stay) {
+    setup_ = std::move(kept);
+    setup_->team = this;
+    problem_ = setup_->problem;
+    return;
+  }
+  setup_->machines_differ = places.machines_differ;
   const Network& network = PlanStore::instance().network();
   std::string problem;
-  int hosts = 0;
   try_local(problem, [&] {
-    numbering_ = number_ranks(network, places.nodes);
-    neighbours_collide_ = neighbours_collide(network, places.nodes);
-    const auto& of_host = numbering_.ranks_per_node;
-    hosts = static_cast<int>(of_host.size() - static_cast<std::size_t>(std::ranges::count(of_host, 0U)));
+    setup_->numbering = number_ranks(network, places.nodes);
+    setup_->neighbours_collide = neighbours_collide(network, places.nodes);
+    const auto& of_host = setup_->numbering.ranks_per_node;
+    setup_->hosts = static_cast<int>(std::ranges::count_if(of_host, [](auto ranks_there) { return ranks_there > 0; }));
   });
   if (!all_ok(comm, problem, consequence)) {
+    setup_->hosts = 0;
     problem_ = problem;
     return;
   }
-  hosts_ = hosts;
+  if (!ranks.empty() && ways_stay) setup_->number = places.number;
+  setup_->world_ranks = std::move(ranks);
   ways_ = AgreedWays(comm, places.own_ways, places.ways_changed, places.ways_watched);
   if (ways_.have_changed()) (void)this->network(comm);
 }
@@ -143,14 +146,15 @@ const std::string& Team::problem_of(FallbackReason why) const {
 }
 
 std::size_t Team::least_gather_bytes() const {
-  return neighbours_collide_ ? least_gather_bytes_colliding : least_gather_bytes_in_order;
+  return setup_->neighbours_collide ? least_gather_bytes_colliding : least_gather_bytes_in_order;
 }
 
 Exchange* Team::exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate) {
   if (!could_collide()) return nullptr;
   const std::pair way{kind, candidate.name};
-  auto found = exchanges_.find(way);
-  if (found == exchanges_.end()) found = exchanges_.emplace(way, make_exchange(comm, kind, candidate)).first;
+  auto found = setup_->exchanges.find(way);
+  if (found == setup_->exchanges.end())
+    found = setup_->exchanges.emplace(way, make_exchange(comm, kind, candidate)).first;
   return found->second.get();
 }
 
@@ -168,7 +172,7 @@ Choices& Team::choices() {
             [this](MPI_Comm comm) {
               if (!met_) meet(comm);
               if (!could_collide()) return Choices::Place{};
-              return Choices::Place{hosts_, place()};
+              return Choices::Place{setup_->hosts, place()};
             },
         .exchange =
             [this](MPI_Comm comm, CallKind kind, const Candidate& candidate) {
@@ -195,16 +199,16 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
   const HostTeam* const together = candidate.two_level && is_two_level(*kind.collective) ? host_team(comm) : nullptr;
   if (candidate.two_level && together == nullptr) return nullptr;
   if (candidate.all_lead && !together->can_all_lead(*kind.collective)) return nullptr;
-  const Numbering& numbering = together != nullptr ? together->leaders : numbering_;
+  const Numbering& numbering = together != nullptr ? together->leaders : setup_->numbering;
   std::string problem;
   Planned planned;
   try_local(problem, [&] {
     const auto in_network = [&](std::size_t rank) { return numbering.network_rank[rank]; };
     CallKind placed = kind;
     if (kind.collective->rooted) placed.root = in_network(kind.root);
-    planned = PlanStore::instance().program(placed, numbering.ranks_per_node,
-                                            in_network(static_cast<std::size_t>(rank_)), candidate.window,
-                                            rests_on_network && measured_ ? &*measured_ : nullptr, together != nullptr);
+    planned = PlanStore::instance().program(
+        placed, numbering.ranks_per_node, in_network(static_cast<std::size_t>(rank_)), candidate.window,
+        rests_on_network && setup_->measured ? &*setup_->measured : nullptr, together != nullptr);
     check_tags(planned, comm);
     translate(planned, numbering);
     if (together == nullptr) return;
@@ -219,9 +223,9 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
   const MPI_Comm own = private_comm(comm);
   if (own == MPI_COMM_NULL) return nullptr;
   if (rank_ == 0 && settings().log > 0)
-    say(std::string(kind.collective->name) + " of " + std::to_string(size_) + " ranks on " + std::to_string(hosts_) +
-        " hosts" + (together != nullptr ? ", aggregated" : "") + ": " + std::to_string(planned.phases) +
-        " phases by '" + planned.algorithm + "'");
+    say(std::string(kind.collective->name) + " of " + std::to_string(size_) + " ranks on " +
+        std::to_string(setup_->hosts) + " hosts" + (together != nullptr ? ", aggregated" : "") + ": " +
+        std::to_string(planned.phases) + " phases by '" + planned.algorithm + "'");
   Settings own_settings = settings();
   if (candidate.free) own_settings.flow_control = Flow::free;
   if (candidate.large) own_settings.segment = large_segment;
@@ -229,35 +233,35 @@ std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, cons
 }
 
 const HostTeam* Team::host_team(MPI_Comm comm) {
-  if (std::exchange(host_team_asked_, true)) return host_team_.get();
-  if (size_ == hosts_ || settings().host_memory == 0) return nullptr;
+  if (std::exchange(setup_->host_team_asked, true)) return setup_->host_team.get();
+  if (size_ == setup_->hosts || settings().host_memory == 0) return nullptr;
   const MPI_Comm own = private_comm(comm);
   if (own == MPI_COMM_NULL) return nullptr;
-  host_team_ = form_host_team(own, numbering_);
-  if (!host_team_) return nullptr;
-  between_leaders_.emplace(own, host_team_->hosts.leads() ? 0 : MPI_UNDEFINED);
-  host_team_->between_leaders = between_leaders_->get();
-  return host_team_.get();
+  setup_->host_team = form_host_team(own, setup_->numbering);
+  if (!setup_->host_team) return nullptr;
+  setup_->between_leaders.emplace(own, setup_->host_team->hosts.leads() ? 0 : MPI_UNDEFINED);
+  setup_->host_team->between_leaders = setup_->between_leaders->get();
+  return setup_->host_team.get();
 }
 
 std::uint64_t Team::host_rate(MPI_Comm comm) try {
-  if (!machines_differ_ || hosts_ < 2) return 0;
+  if (!setup_->machines_differ || setup_->hosts < 2) return 0;
   const MPI_Comm own = private_comm(comm);
   if (own == MPI_COMM_NULL) return 0;
-  const Network part = PlanStore::instance().network().restricted_to(numbering_.ranks_per_node);
-  return measure_host_rate(own, part, numbering_);
+  const Network part = PlanStore::instance().network().restricted_to(setup_->numbering.ranks_per_node);
+  return measure_host_rate(own, part, setup_->numbering);
 } catch (const InputError&) {  // on all ranks alike
   return 0;
 }
 
 std::string Team::place() const {
   std::uint64_t wiring = PlanStore::instance().wiring_digest();
-  if (ways_.have_changed() && measured_) wiring ^= checksum(encode_network(measured_->spec()));
-  return place_digest(wiring, numbering_);
+  if (ways_.have_changed() && setup_->measured) wiring ^= checksum(encode_network(setup_->measured->spec()));
+  return place_digest(wiring, setup_->numbering);
 }
 
 bool Team::aggregates(CallKind kind, std::size_t bytes) const {
-  return host_team_ != nullptr && host_team_->fits(*kind.collective, bytes);
+  return setup_->host_team != nullptr && setup_->host_team->fits(*kind.collective, bytes);
 }
 
 Exchange* Team::irregular_two_level(MPI_Comm comm, const Candidate& candidate) {
@@ -274,23 +278,23 @@ void Team::looked_at(const Extent& extent, bool outran_wires) {
 }
 
 const Network* Team::network(MPI_Comm comm) {
-  if (std::exchange(network_asked_, true)) return network_;
+  if (std::exchange(setup_->network_asked, true)) return setup_->network;
   const Network& planned = PlanStore::instance().network();
   if (ways_.have_changed()) {
-    measured_ = ways_.network(comm, planned);
-    return network_ = measured_ ? &*measured_ : &planned;
+    setup_->measured = ways_.network(comm, planned);
+    return setup_->network = setup_->measured ? &*setup_->measured : &planned;
   }
-  if (settings().switch_links.empty()) return network_ = &planned;
+  if (settings().switch_links.empty()) return setup_->network = &planned;
   const MPI_Comm own = private_comm(comm);
   if (own == MPI_COMM_NULL) return nullptr;
-  SettledNetwork settled = settle_network(own, planned, numbering_, machines_differ_);
+  SettledNetwork settled = settle_network(own, planned, setup_->numbering, setup_->machines_differ);
   if (!settled.problem.empty()) {
     problem_ = warn(
         comm, 0, settled.problem + "; the MPI library serves this communicator's all-to-alls and irregular exchanges");
     return nullptr;
   }
-  measured_ = std::move(settled.measured);
-  return network_ = measured_ ? &*measured_ : &planned;
+  setup_->measured = std::move(settled.measured);
+  return setup_->network = setup_->measured ? &*setup_->measured : &planned;
 }
 
 bool Team::follow_ways(MPI_Comm comm) {
@@ -307,37 +311,38 @@ bool Team::follow_ways(MPI_Comm comm) {
   } else {
     warn(comm, 0, "connections take the ways again that were found; plans are made anew");
   }
-  vectors_.reset();
-  std::erase_if(exchanges_, [](const auto& one) { return !reduces(one.first.first.collective->pattern); });
-  measured_ = std::move(seen);
-  network_ = measured_ ? &*measured_ : nullptr;
-  network_asked_ = measured_.has_value();
+  setup_->vectors.reset();
+  std::erase_if(setup_->exchanges, [](const auto& one) { return !reduces(one.first.first.collective->pattern); });
+  setup_->measured = std::move(seen);
+  setup_->network = setup_->measured ? &*setup_->measured : nullptr;
+  setup_->network_asked = setup_->measured.has_value();
   if (choices_) choices_->begin_anew(comm);
   return true;
 }
 
 MPI_Comm Team::private_comm(MPI_Comm comm) {
-  if (!private_asked_) {
-    private_asked_ = true;
+  if (!setup_->private_asked) {
+    setup_->private_asked = true;
     if (std::optional<PrivateComms::Lease> granted = lease(comm))
-      private_.emplace(std::move(*granted));
+      setup_->private_comm.emplace(std::move(*granted));
     else
       problem_ = "too many communicators: the runtime makes one for each that is scheduled, " +
                  std::to_string(PrivateComms::most_live) + " at most";
   }
-  return private_ ? private_->comm() : MPI_COMM_NULL;
+  return setup_->private_comm ? setup_->private_comm->comm() : MPI_COMM_NULL;
 }
 
 VectorExchanges& Team::vectors() {
-  if (!vectors_)
-    vectors_ = std::make_unique<VectorExchanges>(
-        VectorExchanges::Members{rank_, size_, hosts_, numbering_, [this](MPI_Comm comm) { return private_comm(comm); },
-                                 [this](MPI_Comm comm) { return network(comm); },
-                                 [this](MPI_Comm comm, DemandClass demand_class, double bound) {
-                                   return choices().of_irregular(comm, demand_class, bound);
-                                 },
-                                 [this](const std::string& problem) { problem_ = problem; }});
-  return *vectors_;
+  if (!setup_->vectors)
+    setup_->vectors = std::make_unique<VectorExchanges>(VectorExchanges::Members{
+        rank_, size_, setup_->hosts, setup_->numbering,
+        [setup = setup_.get()](MPI_Comm comm) { return setup->team->private_comm(comm); },
+        [setup = setup_.get()](MPI_Comm comm) { return setup->team->network(comm); },
+        [setup = setup_.get()](MPI_Comm comm, DemandClass demand_class, double bound) {
+          return setup->team->choices().of_irregular(comm, demand_class, bound);
+        },
+        [setup = setup_.get()](const std::string& problem) { setup->team->problem_ = problem; }});
+  return *setup_->vectors;
 }
 
 }  // namespace hocket::runtime

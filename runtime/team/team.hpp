@@ -23,14 +23,13 @@
 #include "runtime/plan/call_kind.hpp"
 #include "runtime/plan/numbering.hpp"
 #include "runtime/report/outcome.hpp"
+#include "runtime/team/setup.hpp"
 #include "runtime/two_level/host_team.hpp"
 
 /// Communicators on which something is pending. While there is none the shim passes joining calls straight on.
 extern "C" std::atomic<int> hocket_pending_setups;
 
 namespace hocket::runtime {
-
-class VectorExchanges;
 
 class Team {
  public:
@@ -75,18 +74,18 @@ class Team {
   [[nodiscard]] bool could_meet() const { return !left_alone_ && size_ >= 3; }
 
   /// False if there is no plan to follow, or nothing crosses a wire that could collide.
-  [[nodiscard]] bool could_collide() const { return !left_alone_ && hosts_ >= 2 && size_ >= 3; }
+  [[nodiscard]] bool could_collide() const { return !left_alone_ && hosts() >= 2 && size_ >= 3; }
   /// The reason for falling back where !could_meet() or !could_collide().
   [[nodiscard]] FallbackReason why_native() const {
     if (left_alone_) return problem_.empty() ? FallbackReason::left_alone : FallbackReason::no_place;
-    return size_ >= 3 && hosts_ == 0 ? FallbackReason::no_place : FallbackReason::few_ranks;
+    return size_ >= 3 && hosts() == 0 ? FallbackReason::no_place : FallbackReason::few_ranks;
   }
   /// The last known explanation for `no_place` or `no_plan`; empty for other reasons or if there is none.
   [[nodiscard]] const std::string& problem_of(FallbackReason why) const;
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
-  [[nodiscard]] int hosts() const { return hosts_; }
-  [[nodiscard]] const Numbering& numbering() const { return numbering_; }
+  [[nodiscard]] int hosts() const { return setup_->hosts; }
+  [[nodiscard]] const Numbering& numbering() const { return setup_->numbering; }
 
   /// Made on first use, collectively. Null if these calls of the communicator go to the MPI library.
   [[nodiscard]] Exchange* exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate = as_planned);
@@ -118,7 +117,7 @@ class Team {
   [[nodiscard]] Choices& choices();
   /// A communicator of the same ranks for an operation that others may be under way beside. Collective; nothing, on all
   /// ranks alike, where there are too many.
-  [[nodiscard]] std::optional<PrivateComms::Lease> lease(MPI_Comm comm) const { return comms_->lease(comm); }
+  [[nodiscard]] std::optional<PrivateComms::Lease> lease(MPI_Comm comm) const { return setup_->comms->lease(comm); }
   /// The size threshold for all-gathers: smaller average contributions are left to the MPI library. Its rings follow
   /// the order of ranks, so the threshold is higher where that order suits the network.
   [[nodiscard]] std::size_t least_gather_bytes() const;
@@ -157,28 +156,13 @@ class Team {
 
   std::string problem_;
   int rank_ = 0, size_ = 0;
-  int hosts_ = 0;                ///< 0: the ranks cannot follow a plan together
-  bool machines_differ_ = true;  ///< no two hosts are one machine
-  bool left_alone_ = false;      ///< set by hocket_leave_alone, or because of ranks of other jobs
+  bool left_alone_ = false;  ///< set by hocket_leave_alone, or because of ranks of other jobs
   bool met_ = false;
   bool pending_ = false;
   const Candidate* fixed_ = nullptr;
-  bool neighbours_collide_ = false;  ///< a ring in the order of ranks sends twice over some channel
-  AgreedWays ways_;                  ///< once they have changed all plans are for network()
-  Numbering numbering_;
+  AgreedWays ways_;  ///< once they have changed all plans are for network()
   KnownNeighbours neighbours_;
-  std::shared_ptr<PrivateComms> comms_ = std::make_shared<PrivateComms>();
-  std::optional<PrivateComms::Lease> private_;
-  bool private_asked_ = false;
-  const Network* network_ = nullptr;
-  bool network_asked_ = false;
-  std::optional<Network> measured_;
-  using Way = std::pair<CallKind, std::string_view>;  ///< call kind and name of the candidate
-  bool host_team_asked_ = false;
-  std::optional<PrivateComm> between_leaders_;
-  std::unique_ptr<HostTeam> host_team_;
-  std::map<Way, std::unique_ptr<Exchange>> exchanges_;  ///< null: such calls go to the MPI library
-  std::unique_ptr<VectorExchanges> vectors_;
+  std::unique_ptr<Setup> setup_;
   std::unique_ptr<Choices> choices_;
   std::size_t irregular_bytes_ = 0;
   std::uint64_t irregular_calls_ = 0, next_look_ = 1, looks_ = 0;

@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]  # whose own name may be that of the 
 PROGRAMS, SORTING = Path(__file__).parent / "programs", ROOT / "tests/sort/programs"
 RUNS = (
     "threads 4 3 100",
-    "many_comms 20 50",
+    "many_comms 20 50 2",
     "subsets 300",
     "bystander",
     "persistent_check",

@@ -1,4 +1,5 @@
-/* Makes, uses and frees communicators. Usage: many_comms N COUNT
+/* Makes, uses and frees communicators. Usage: many_comms N COUNT ORDERS: of all ranks, in so many orders in turn, the
+ * first that of MPI_COMM_WORLD; of some ranks in between if ORDERS is 1, so that not all have met in as many.
  * Prints "rss STEP KIB", the largest resident memory of any rank, when 100, 1000, ... and all N are through. */
 #include <string.h>
 
@@ -31,20 +32,43 @@ static void tell(int step) {
   printf("rss %d %ld\n", step, most);
 }
 
+/* The place of a rank in one of the orders of so many ranks. */
+static int place_in(int order, int rank, int ranks) {
+  int places[16];
+  for (int i = 0; i < ranks; ++i) {
+    const int at = i - order % (i + 1);
+    order /= i + 1;
+    for (int j = 0; j < i; ++j) places[j] += places[j] >= at;
+    places[i] = at;
+  }
+  return places[rank];
+}
+
+static void use(MPI_Comm comm, int count, int i) {
+  if (comm == MPI_COMM_NULL) return;
+  exchange_all(comm, count, i);
+  exchange_all(comm, count, i + 1); /* irregular sizes are planned when they come again */
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char** argv) {
-  int rank, mark = 100;
+  int rank, ranks, mark = 100;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const int total = atoi(argv[1]), count = atoi(argv[2]);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int total = atoi(argv[1]), count = atoi(argv[2]), orders = atoi(argv[3]);
   for (int i = 1; i <= total; ++i) {
     MPI_Comm comm;
-    if (i % 2)
-      MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (i % orders)
+      MPI_Comm_split(MPI_COMM_WORLD, 0, place_in(i % orders, rank, ranks), &comm);
     else
-      MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm);
-    exchange_all(comm, count, i);
-    exchange_all(comm, count, i + 1); /* irregular sizes are planned when they come again */
-    MPI_Comm_free(&comm);
+      MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    use(comm, count, i);
+    for (int without = 2; orders == 1 && i == total - 1 && without < ranks; ++without)
+      for (int order = 0; order < 6; ++order) {
+        MPI_Comm_split(MPI_COMM_WORLD, rank == without ? MPI_UNDEFINED : 0, place_in(order, rank, ranks), &comm);
+        use(comm, count, i);
+      }
     if (i == mark || i == total) tell(i);
     if (i == mark) mark *= 10;
   }

@@ -1,0 +1,55 @@
+#pragma once
+/// What the ranks of a communicator have agreed on and made. It is kept when the program frees the communicator, and
+/// serves the next one of the same ranks in the same order, if all of them have kept the same.
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/choose/candidate.hpp"
+#include "core/network/network.hpp"
+#include "runtime/agreement/private_comm.hpp"
+#include "runtime/agreement/private_comms.hpp"
+#include "runtime/exchange/exchange.hpp"
+#include "runtime/irregular/vector_exchanges.hpp"
+#include "runtime/plan/call_kind.hpp"
+#include "runtime/plan/numbering.hpp"
+#include "runtime/two_level/host_team.hpp"
+
+namespace hocket::runtime {
+
+class Team;
+
+struct Setup {
+  Team* team = nullptr;             ///< the one that it serves
+  std::uint64_t number = 0;         ///< Places::number; 0: it must not serve another communicator
+  std::vector<int> world_ranks;     ///< of the communicator's ranks
+  std::string problem;              ///< the reason why calls go to the MPI library
+  int hosts = 0;                    ///< 0: the ranks cannot follow a plan together
+  bool machines_differ = true;      ///< no two hosts are one machine
+  bool neighbours_collide = false;  ///< a ring in the order of ranks sends twice over some channel
+  Numbering numbering;
+  std::shared_ptr<PrivateComms> comms = std::make_shared<PrivateComms>();
+  std::optional<PrivateComms::Lease> private_comm;
+  bool private_asked = false;
+  const Network* network = nullptr;
+  bool network_asked = false;
+  std::optional<Network> measured;
+  using Way = std::pair<CallKind, std::string_view>;  ///< call kind and name of the candidate
+  bool host_team_asked = false;
+  std::optional<PrivateComm> between_leaders;
+  std::unique_ptr<HostTeam> host_team;
+  std::map<Way, std::unique_ptr<Exchange>> exchanges;  ///< null: such calls go to the MPI library
+  std::unique_ptr<VectorExchanges> vectors;
+};
+
+/// Keeps a setup until MPI ends; the one that was kept first goes if there are too many. Local.
+void keep(std::unique_ptr<Setup> setup);
+/// The last setup kept of these ranks, and no longer so; null: none. Local.
+[[nodiscard]] std::unique_ptr<Setup> take_kept(const std::vector<int>& world_ranks);
+
+}  // namespace hocket::runtime
