@@ -119,7 +119,7 @@ Run run_by_two_level(MPI_Comm comm, const Sides& sides, Team& team, FallbackReas
     return run;
   }
   const VectorCall call = sides.between(*neighbours, comm);
-  const Paced paced = team.schedule_serves();  // whatever becomes of the call on this rank
+  const Serving serving = team.schedule_serves();  // whatever becomes of the call on this rank
   std::optional<VectorSizes> sizes = call.sizes();
   if (!sizes) throw MpiFailure{MPI_ERR_COUNT};  // no memory holds such messages
   runtime::run(TwoLevelVector(*exchange, call, *std::move(sizes)));
@@ -157,7 +157,7 @@ Run run_by_plan(MPI_Comm comm, const Sides& sides) {
   if (found.exchange == nullptr && found.selection == nullptr && found.why != FallbackReason::erroneous)
     return run_by_two_level(comm, sides, *team, found.why);
   if (found.exchange == nullptr) return {.why = found.why, .selection = found.selection};
-  const Paced paced = team->schedule_serves();
+  const Serving serving = team->schedule_serves();
   VectorOperation operation(*found.exchange, call);
   operation.begin();
   finish(operation, found.selection != nullptr ? found.selection->deadline() : never);

@@ -157,7 +157,7 @@ int served(Team* team, const Call& call, Exchange* exchange, FallbackReason why,
     note_passed_on(team, call, why);
     return wait_in_mpi(native);
   }
-  const Paced paced = team->schedule_serves();  // whatever becomes of the call on this rank
+  const Serving serving = team->schedule_serves();  // whatever becomes of the call on this rank
   const auto run = [deadline](Operation&& operation) {
     operation.begin();
     finish(operation, deadline);

@@ -1,7 +1,8 @@
 #pragma once
-/// What the ranks of a communicator have agreed on and made. It is kept when the program frees the communicator, and
-/// serves the next one of the same ranks in the same order, if all of them have kept the same.
+/// Agreement, plans and exchanges of the ranks of a communicator. They are kept when the program frees it, and serve the
+/// next one of the same ranks in the same order, if all of them have kept the same.
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,8 +17,10 @@
 #include "runtime/agreement/private_comms.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/irregular/vector_exchanges.hpp"
+#include "runtime/paths/pacing.hpp"
 #include "runtime/plan/call_kind.hpp"
 #include "runtime/plan/numbering.hpp"
+#include "runtime/plan/settings.hpp"
 #include "runtime/two_level/host_team.hpp"
 
 namespace hocket::runtime {
@@ -45,6 +48,22 @@ struct Setup {
   std::unique_ptr<HostTeam> host_team;
   std::map<Way, std::unique_ptr<Exchange>> exchanges;  ///< null: such calls go to the MPI library
   std::unique_ptr<VectorExchanges> vectors;
+};
+
+/// A schedule of the setup serves a call as long as this lives. After a call that fails nothing is handed on.
+class Serving {
+ public:
+  Serving(Setup& setup, std::uint64_t pace) : setup_(setup), paced_(settings().paths_table, pace) {}
+  ~Serving() {
+    if (std::uncaught_exceptions() > before_) setup_.number = 0;
+  }
+  Serving(const Serving&) = delete;
+  Serving& operator=(const Serving&) = delete;
+
+ private:
+  Setup& setup_;
+  Paced paced_;
+  int before_ = std::uncaught_exceptions();
 };
 
 /// Keeps a setup until MPI ends; the one that was kept first goes if there are too many. Local.

@@ -159,8 +159,8 @@ Exchange* Team::exchange(MPI_Comm comm, CallKind kind, const Candidate& candidat
 }
 
 Exchange* Team::made_exchange(CallKind kind, const Candidate& candidate) const {
-  const auto found = exchanges_.find({kind, candidate.name});
-  return found != exchanges_.end() ? found->second.get() : nullptr;
+  const auto found = setup_->exchanges.find({kind, candidate.name});
+  return found != setup_->exchanges.end() ? found->second.get() : nullptr;
 }
 
 Choices& Team::choices() {
@@ -186,10 +186,10 @@ Choices& Team::choices() {
   return *choices_;
 }
 
-Paced Team::schedule_serves() {
+Serving Team::schedule_serves() {
   ways_.serve();
   const double faster = choices_ ? choices_->faster() : 1;
-  return {settings().paths_table, static_cast<std::uint64_t>(faster * static_cast<double>(settings().pacing))};
+  return {*setup_, static_cast<std::uint64_t>(faster * static_cast<double>(settings().pacing))};
 }
 
 std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate) {

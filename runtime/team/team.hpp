@@ -19,7 +19,6 @@
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/irregular/schedule_cache.hpp"
 #include "runtime/mpi/neighbours.hpp"
-#include "runtime/paths/pacing.hpp"
 #include "runtime/plan/call_kind.hpp"
 #include "runtime/plan/numbering.hpp"
 #include "runtime/report/outcome.hpp"
@@ -127,7 +126,7 @@ class Team {
   /// measured. All-gathers do not rest on them: rings of switches load every link with one message each way.
   [[nodiscard]] const Network* network(MPI_Comm comm);
   /// A schedule serves a blocking call, whose connections on planned paths keep the pace of their host's link.
-  [[nodiscard]] Paced schedule_serves();
+  [[nodiscard]] Serving schedule_serves();
   /// True if it is time to follow_ways(): the same on all ranks.
   [[nodiscard]] bool is_time_for_ways() const { return ways_.is_time(); }
   /// Asks all ranks whether connections take other ways than plans are for. If so, all is planned anew that has not

@@ -44,6 +44,21 @@ static int place_in(int order, int rank, int ranks) {
   return places[rank];
 }
 
+/* An exchange for which rank 1 has other counts: it fails, at least on some rank. */
+static void fail(MPI_Comm comm, int count) {
+  int rank, ranks;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  const int own = rank == 1 ? 2 * count : count;
+  int *from = calloc((size_t)own * ranks, sizeof *from), *to = calloc((size_t)own * ranks, sizeof *to);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  int failed = MPI_Alltoall(from, own, MPI_INT, to, own, MPI_INT, comm) != MPI_SUCCESS;
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  check(failed);
+  free(from);
+  free(to);
+}
+
 static void use(MPI_Comm comm, int count, int i) {
   if (comm == MPI_COMM_NULL) return;
   exchange_all(comm, count, i);
@@ -63,6 +78,7 @@ int main(int argc, char** argv) {
       MPI_Comm_split(MPI_COMM_WORLD, 0, place_in(i % orders, rank, ranks), &comm);
     else
       MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (orders == 1 && i == 2) fail(comm, count);
     use(comm, count, i);
     for (int without = 2; orders == 1 && i == total - 1 && without < ranks; ++without)
       for (int order = 0; order < 6; ++order) {
