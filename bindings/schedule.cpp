@@ -15,7 +15,6 @@
 #include "core/algorithms/algorithm.hpp"
 #include "core/algorithms/all_to_all/tree_phases.hpp"
 #include "core/algorithms/irregular/proposals.hpp"
-#include "core/algorithms/irregular/worth.hpp"
 #include "core/algorithms/plan_exchange.hpp"
 #include "core/demand/collective.hpp"
 #include "core/schedule/balance.hpp"
@@ -245,12 +244,6 @@ void bind_bounds(nb::module_& m) {
         nb::call_guard<nb::gil_scoped_release>(),
         "Seconds if each transfer begins when those before it on its channels are over, without per-message costs and "
         "latencies.");
-  m.def(
-      "worth_scheduling",
-      [](const Network& network, const Demand& demand, std::uint64_t message_bytes, std::uint64_t flows,
-         std::uint64_t senders) { return worth_scheduling(network, demand, {message_bytes, flows, senders}); },
-      "network"_a, "demand"_a, "message_bytes"_a = WorthLimits{}.message_bytes, "flows"_a = WorthLimits{}.flows,
-      "senders"_a = WorthLimits{}.senders, "Whether an irregular exchange gains by a schedule.");
   nb::class_<algorithms::Proposals>(m, "Proposals",
                                     "Phases that ranks agreed on with their partners, and what it took.")
       .def_ro("phase_of", &algorithms::Proposals::phase_of, "per message, by sender and receiver")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from hocket import _core
 
-#: Limits so low that all are scheduled.
-ALL = {"HOCKET_MIN_FLOWS": "1", "HOCKET_MIN_VECTOR_BYTES": "1"}
+#: All are scheduled, and planned for their sizes.
+ALL = {"HOCKET_MIN_VECTOR_BYTES": "1", "HOCKET_ALGORITHM": "auto"}
 #: And exchanges of equal sizes, too.
 EVERYTHING = {**ALL, "HOCKET_MIN_BYTES": "1", "HOCKET_MIN_GATHER_BYTES": "1"}
 

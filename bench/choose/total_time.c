@@ -1,7 +1,9 @@
-/* total_time alltoall|allgather|dense|sparse|changing|allreduce|reduce_scatter|bcast BYTES CALLS: seconds of all calls
- * together, the largest over the ranks; of each call, the mean over the ranks; and of agreeing on one number; every
- * message is checked. Nothing but the calls is timed. Dense and sparse are
- * MPI_Alltoallv: all messages, of half to one and a half BYTES; or one of BYTES in four. Changing: an MPI_Alltoall of
+/* total_time alltoall|allgather|equal|dense|fresh|sparse|columns|pencil|changing|allreduce|reduce_scatter|bcast BYTES
+ * CALLS: seconds of all calls together, the largest over the ranks; of each call, the mean over the ranks; and of
+ * agreeing on one number; every message is checked. Nothing but the calls is timed. Equal, dense, fresh and sparse are
+ * MPI_Alltoallv: all messages of BYTES; of half to one and a half BYTES, the same in all calls; other ones in each call;
+ * or one of BYTES in four. Columns: an MPI_Alltoall on the four columns of a grid of ranks at once; pencil: on its rows,
+ * then on its columns, in turn. Changing: an MPI_Alltoall of
  * BYTES, of half of it, and so on down to a 32nd, and again. Allreduce and bcast: BYTES in all, bcast from rank 0;
  * reduce_scatter: MPI_Reduce_scatter_block, BYTES to each rank. Reductions are MPI_BXOR: Open MPI's sums of bytes
  * saturate. After each bcast there is a barrier, timed with it: ranks agree on nothing in calls in which one need not
@@ -12,12 +14,29 @@
 #include <string.h>
 
 enum { AGREEMENTS = 10 };
-enum Call { ALLTOALL, ALLGATHER, DENSE, SPARSE, CHANGING, ALLREDUCE, REDUCE_SCATTER, BCAST, CALLS };
+enum Call {
+  ALLTOALL, ALLGATHER, EQUAL, DENSE, FRESH, SPARSE, COLUMNS, PENCIL, CHANGING, ALLREDUCE, REDUCE_SCATTER, BCAST, CALLS
+};
 
-static int length(enum Call call, int bytes, int from, int to) {
-  const int mixed = (from * 31 + to * 17) % 16;
+static int length(enum Call call, int bytes, int from, int to, int i) {
+  const int mixed = (from * 31 + to * 17 + (call == FRESH ? i * (7 + from % 3 + to % 5) : 0)) % 16;
   if (call == SPARSE) return mixed % 4 == 0 ? bytes : 0;
-  return call == DENSE ? bytes / 2 + bytes / 16 * mixed : bytes;
+  return call == DENSE || call == FRESH ? bytes / 2 + bytes / 16 * mixed : bytes;
+}
+
+struct messages {
+  int *sent, *received, *places, *origins;
+};
+
+static void size(struct messages* m, enum Call call, int bytes, int rank, int n, int i) {
+  for (int peer = 0, to = 0, from = 0; peer < n; ++peer) {
+    m->sent[peer] = length(call, bytes, rank, peer, i);
+    m->received[peer] = length(call, bytes, peer, rank, i);
+    m->places[peer] = to;
+    m->origins[peer] = from;
+    to += m->sent[peer];
+    from += m->received[peer];
+  }
 }
 
 static unsigned char value(int from, int to, int call) { return (unsigned char)(from * 7 + to * 3 + call); }
@@ -35,8 +54,8 @@ int main(int argc, char** argv) {
   int rank, n;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
-  static const char* const names[] = {"alltoall", "allgather", "dense",          "sparse",
-                                      "changing", "allreduce", "reduce_scatter", "bcast"};
+  static const char* const names[] = {"alltoall", "allgather", "equal",    "dense",     "fresh",          "sparse",
+                                      "columns",  "pencil",    "changing", "allreduce", "reduce_scatter", "bcast"};
   int call = 0;
   while (call < CALLS && strcmp(argv[1], names[call]) != 0) ++call;
   if (call == CALLS) MPI_Abort(MPI_COMM_WORLD, 2);
@@ -47,33 +66,38 @@ int main(int argc, char** argv) {
   unsigned char *out = calloc((size_t)n, stride), *in = calloc((size_t)n, stride);
   int* numbers = malloc(4 * (size_t)n * sizeof(int));
   int *sent = numbers, *received = numbers + n, *places = numbers + 2 * n, *origins = numbers + 3 * n;
-  for (int peer = 0, to = 0, from = 0; peer < n; ++peer) {
-    sent[peer] = length(call, bytes, rank, peer);
-    received[peer] = length(call, bytes, peer, rank);
-    places[peer] = to;
-    origins[peer] = from;
-    to += sent[peer];
-    from += received[peer];
+  struct messages messages = {sent, received, places, origins};
+  size(&messages, call, bytes, rank, n, 0);
+  const int columns = 4, grid = call == COLUMNS || call == PENCIL;
+  MPI_Comm row = MPI_COMM_NULL, column = MPI_COMM_NULL;
+  if (grid) {
+    MPI_Comm_split(MPI_COMM_WORLD, rank / columns, rank, &row);
+    MPI_Comm_split(MPI_COMM_WORLD, rank % columns, rank, &column);
   }
   long wrong = 0, all_wrong = 0;
   double total = 0, longest = 0, *own = malloc(2 * (size_t)calls * sizeof(double)), *sums = own + calls;
   MPI_Barrier(MPI_COMM_WORLD);
   for (int i = 0; i < calls; ++i) {
+    if (call == FRESH) size(&messages, call, bytes, rank, n, i);
+    MPI_Comm comm = call == PENCIL && i % 2 == 0 ? row : grid ? column : MPI_COMM_WORLD;
+    int self, members;
+    MPI_Comm_rank(comm, &self);
+    MPI_Comm_size(comm, &members);
     if (call == CHANGING)
       for (int peer = 0; peer < n; ++peer) {
         sent[peer] = received[peer] = bytes >> i % 6 > 0 ? bytes >> i % 6 : 1;
         places[peer] = origins[peer] = peer * sent[peer];
       }
-    for (int to = 0; to < n; ++to) {
+    for (int to = 0; to < members; ++to) {
       if (sent[to] == 0) continue;
       unsigned char* message = out + places[to];
-      message[0] = message[sent[to] - 1] = value(rank, one_for_all ? 0 : to, i);
+      message[0] = message[sent[to] - 1] = value(self, one_for_all ? 0 : to, i);
     }
     const double start = MPI_Wtime();
     if (call == ALLGATHER)
       MPI_Allgather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD);
-    else if (call == ALLTOALL || call == CHANGING)
-      MPI_Alltoall(out, sent[0], MPI_BYTE, in, sent[0], MPI_BYTE, MPI_COMM_WORLD);
+    else if (call == ALLTOALL || call == CHANGING || grid)
+      MPI_Alltoall(out, sent[0], MPI_BYTE, in, sent[0], MPI_BYTE, comm);
     else if (call == ALLREDUCE)
       MPI_Allreduce(out, in, bytes, MPI_BYTE, MPI_BXOR, MPI_COMM_WORLD);
     else if (call == REDUCE_SCATTER)
@@ -83,10 +107,10 @@ int main(int argc, char** argv) {
     else
       MPI_Alltoallv(out, sent, places, MPI_BYTE, in, received, origins, MPI_BYTE, MPI_COMM_WORLD);
     total += own[i] = MPI_Wtime() - start;
-    for (int from = 0; from < results; ++from) {
+    for (int from = 0; from < (results < members ? results : members); ++from) {
       if (received[from] == 0) continue;
       const unsigned char* message = (call == BCAST && rank == 0 ? out : in) + origins[from];
-      const int to = one_for_all ? 0 : rank;
+      const int to = one_for_all ? 0 : self;
       const unsigned char right = call == ALLREDUCE || call == REDUCE_SCATTER ? combined(n, to, i) : value(from, to, i);
       wrong += message[0] != right || message[received[from] - 1] != right;
     }
@@ -102,6 +126,10 @@ int main(int argc, char** argv) {
     printf("agree %.9f\n", (MPI_Wtime() - start) / AGREEMENTS);
     for (int i = 0; i < calls; ++i) printf("%s%.9f", i ? ";" : "costs ", sums[i] / n);
     printf("\ntotal %.9f %s\n", longest, all_wrong ? "WRONG DATA" : "right");
+  }
+  if (grid) {
+    MPI_Comm_free(&row);
+    MPI_Comm_free(&column);
   }
   free(own);
   free(out);

@@ -42,7 +42,7 @@ def environment(candidate: str, mpi: Mpi, network: _core.Network) -> dict[str, s
         mpi.mpicc, network, RuntimeOptions(flow_control=flow or "token", choose="off")
     )
     if name != "scheduled":
-        variables |= {"HOCKET_ALGORITHM": name, "HOCKET_MIN_VECTOR_BYTES": "1", "HOCKET_MIN_FLOWS": "1"}
+        variables |= {"HOCKET_ALGORITHM": name, "HOCKET_MIN_VECTOR_BYTES": "1"}
     return variables
 
 

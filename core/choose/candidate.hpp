@@ -16,6 +16,8 @@ struct Candidate {
   bool two_level = false;
   /// Every rank of a host carries some of its aggregates, as soon as it can.
   bool all_lead = false;
+  /// The schedule is drawn up for the very sizes of an irregular call.
+  bool planned = false;
 };
 
 /// Small segments leave at once and overlap. On shared memory and fast fabrics they cost more than the wait for the
@@ -26,7 +28,7 @@ inline constexpr std::size_t large_segment = std::size_t{1} << 20;
 inline constexpr Candidate as_planned{"as planned"};
 
 /// The first is the library's own. Timings of earlier runs names them, so names stay.
-inline constexpr std::array<Candidate, 14> all_candidates{{
+inline constexpr std::array<Candidate, 15> all_candidates{{
     {"native"},
     {.name = "window-1", .window = 1},
     {.name = "window-2", .window = 2},
@@ -41,6 +43,7 @@ inline constexpr std::array<Candidate, 14> all_candidates{{
     {.name = "two-level-order", .window = 8, .free = true, .two_level = true},
     {.name = "two-level-native", .two_level = true},
     {.name = "two-level-leaders", .two_level = true, .all_lead = true},
+    {.name = "planned", .window = 1, .planned = true},
 }};
 
 /// Ranks; with more, every window's waits would cost seconds to derive. Only the usual window is offered.
@@ -54,7 +57,8 @@ struct CallFacts {
   std::size_t segment = 0;         ///< bytes of the segments of messages
   bool is_usual_segment = true;    ///< nobody has asked for another
   bool waits_for_turns = true;     ///< flow control by tokens
-  bool goes_rank_by_rank = true;  ///< otherwise only aggregated: irregular calls, whose own schedules are made for them
+  bool has_phases = true;  ///< there is a schedule that all calls of the kind can follow
+  bool plans = false;      ///< sizes are such that a schedule of their own may be faster
 };
 
 /// True if the candidate can serve a call of these facts; two-level messages also need hosts with several ranks.
@@ -64,9 +68,13 @@ struct CallFacts {
   if (candidate.free && !facts.waits_for_turns) return false;
   if (candidate.large && (facts.bytes <= facts.segment || !facts.is_usual_segment)) return false;
   if (candidate.two_level) return true;
+  if (candidate.planned) return facts.plans;
   const bool is_usual = candidate.window == facts.usual_window && !candidate.free && !candidate.large;
-  return facts.goes_rank_by_rank && (facts.ranks <= most_ranks_for_windows || is_usual);
+  return facts.has_phases && (facts.ranks <= most_ranks_for_windows || is_usual);
 }
+
+/// The candidate that plans irregular calls for their sizes.
+inline constexpr const Candidate& planned_for_sizes = all_candidates[14];
 
 /// The candidate for sums on hosts with several ranks if calls are not timed.
 inline constexpr const Candidate& two_level_sums = all_candidates[10];

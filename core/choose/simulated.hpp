@@ -18,6 +18,11 @@ inline constexpr std::uint64_t most_simulated_messages = 2'000;
 /// each of a message.
 [[nodiscard]] ModelParameters costs_of_steps(const Network& network, double step_seconds, double overhead);
 
+/// The same transfers, of a schedule of whole messages, with sizes as the messages of an irregular call may have them,
+/// on average as large as its own: a message for each 4^sparse pairs of ranks, uniform between half and one and a half
+/// times their mean, exponential (`skewed` 1), or by Pareto's law with exponent 1.5 (2).
+[[nodiscard]] Schedule with_drawn_sizes(const Schedule& schedule, unsigned sparse, unsigned skewed);
+
 /// Seconds; none where the library carries the messages, or the simulation would take more than 5 million steps.
 [[nodiscard]] std::optional<double> simulated_seconds(const Network& network, const Schedule& schedule,
                                                       const Candidate& candidate, const ModelParameters& costs);

@@ -2,9 +2,10 @@
 /// passed on unchanged; which one the ranks find out together.
 #include "runtime/calls/entry_vector.hpp"
 
-#include <chrono>
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "runtime/calls/judge.hpp"
@@ -70,11 +71,12 @@ void note_passed_on(MPI_Comm comm, const Sides& sides, FallbackReason why) {
   note_native(why, bytes);
 }
 
-struct Run {
-  std::optional<FallbackReason> why{};  ///< the MPI library is to serve the call; nothing: it is over
-  Selection* selection = nullptr;       ///< to be told when the call is over
-  Choices::Call chosen{};               ///< likewise
-  bool look = false;                    ///< then it is time to find out what the ranks send
+/// Who serves a call.
+struct Server {
+  const Exchange* exchange = nullptr;  ///< null: the MPI library
+  FallbackReason why = FallbackReason::no_plan;
+  Choices::Call chosen{};  ///< to be told when the call is over
+  std::uint64_t bytes = 0;  ///< that this rank sends to others, if a schedule serves it
 };
 
 /// Null, on all ranks alike, if the MPI library is to serve all calls to them.
@@ -83,106 +85,119 @@ const Neighbours* served_neighbours(MPI_Comm comm, const Sides& sides, Team& tea
   return neighbours != nullptr && !neighbours->ambiguous ? neighbours : nullptr;
 }
 
-/// Finds out what the ranks have sent in this call, in so many seconds: after it, when all are there. Eight ranks of
-/// MPICH on two cores take 6 ms for a reduction that is under way during their first call. Collective, before they have
-/// met.
-void look_at_size(MPI_Comm comm, const Sides& sides, Team& team, double seconds) {
-  std::optional<PeerBytes> peer_bytes;
-  if (const Neighbours* const neighbours = served_neighbours(comm, sides, team))
-    peer_bytes = sides.between(*neighbours, comm).peer_bytes();
-  const LookedAt found = look_at(comm, peer_bytes.value_or(PeerBytes{}), team.size(), seconds);
-  team.looked_at(found.extent, found.outran_wires);
-}
+/// The calls of one communicator for which the ranks find out in each who serves it.
+class IrregularServing {
+ public:
+  IrregularServing(Team& team, MPI_Comm comm, const Sides& sides)
+      : team_(team), comm_(comm), rooted_(sides.reach.rooted()), fixed_(team.fixed_candidate()) {}
 
-void run(Operation&& operation) {
-  operation.begin();
-  finish(operation);
-}
-
-/// Selects two-level messages or the MPI library for calls that are not planned for their sizes, like candidates of
-/// other calls, by their volume when it was last compared. `why`: the reason reported if the library serves them.
-/// Collective.
-Run run_by_two_level(MPI_Comm comm, const Sides& sides, Team& team, FallbackReason why) {
-  Run run{.why = why};
-  if (sides.reach.rooted()) return run;
-  const Exchange* exchange = nullptr;
-  if (team.fixed_candidate() != nullptr) {
-    exchange = team.irregular_two_level(comm, *team.fixed_candidate());
-  } else if (settings().choose != Choose::off && team.irregular_bytes() > 0) {
-    run.chosen = team.choices().begin(comm, irregular_calls(), team.irregular_bytes(), true);
-    exchange = run.chosen.exchange();
+  /// False if the user says how calls are served.
+  [[nodiscard]] bool is_timed() const {
+    return fixed_ == nullptr && settings().min_vector_bytes == 0 && settings().choose != Choose::off;
   }
-  if (exchange == nullptr) return run;
-  const Neighbours* const neighbours = served_neighbours(comm, sides, team);
-  if (neighbours == nullptr) {
-    run.why = FallbackReason::topology;
-    return run;
+  /// False, on all ranks alike, for a call of which nothing is asked. Ranks need not wait for each other in a rooted
+  /// one, so nothing is found out in it.
+  [[nodiscard]] bool asks() {
+    return fixed_ != nullptr || (!(rooted_ && is_timed()) && team_.vectors().backoff().asks());
   }
-  const VectorCall call = sides.between(*neighbours, comm);
-  const Serving serving = team.schedule_serves();  // whatever becomes of the call on this rank
-  std::optional<VectorSizes> sizes = call.sizes();
-  if (!sizes) throw MpiFailure{MPI_ERR_COUNT};  // no memory holds such messages
-  runtime::run(TwoLevelVector(*exchange, call, *std::move(sizes)));
-  note_scheduled(*exchange, reporting ? bytes_to_others(call.peer_bytes()) : 0);
-  run.why.reset();
-  return run;
-}
 
-/// Runs the call by its plan if there is one. Whether there is the ranks agree on in each call: never, unless the user
-/// wants that, in one from or to a root, where a rank need not wait for others.
-Run run_by_plan(MPI_Comm comm, const Sides& sides) {
-  Team* const team = Team::known(comm);
-  if (team != nullptr && team->could_meet() && sides.reach.rooted() && settings().choose != Choose::off)
-    return {.why = FallbackReason::sizes_unknown};
-  const bool aggregates = team != nullptr && team->fixed_candidate() != nullptr && team->fixed_candidate()->two_level;
-  if (team != nullptr && !team->met()) {
-    if (settings().choose != Choose::off && team->could_meet() && !aggregates) {
-      if (team->looks_at_size()) return {.why = FallbackReason::small, .look = true};
-      if (!team->has_large_calls()) return run_by_two_level(comm, sides, *team, FallbackReason::not_asked);
+  /// Collective.
+  [[nodiscard]] Server server(const VectorCall& call) {
+    std::optional<PeerBytes> peer_bytes = call.peer_bytes();
+    Server server{.bytes = bytes_to_others(peer_bytes)};
+    if (fixed_ != nullptr && !rooted_) server.exchange = team_.uneven_exchange(comm_, *fixed_);
+    if (server.exchange != nullptr || (fixed_ != nullptr && fixed_->two_level)) return server;  // whatever others send
+    const Volumes all = team_.vectors().ask(comm_, peer_bytes);
+    if (!all.well_formed()) return {.why = FallbackReason::erroneous};
+    if (fixed_ != nullptr) {
+      plan(server, all, *std::move(peer_bytes), as_planned);
+    } else if (is_timed()) {
+      choose(server, all, *std::move(peer_bytes));
+    } else {
+      limit(server, all, *std::move(peer_bytes));
+      team_.vectors().backoff().answered(server.exchange != nullptr, server.why == FallbackReason::new_sizes);
     }
-    team->meet(comm);
+    return server;
   }
-  if (const std::optional<FallbackReason> why = why_native(team)) return {.why = why};
-  if (aggregates) return run_by_two_level(comm, sides, *team, FallbackReason::no_plan);
-  if (!team->vectors().asks()) return run_by_two_level(comm, sides, *team, FallbackReason::not_asked);
-  const Neighbours* const neighbours = served_neighbours(comm, sides, *team);
+
+ private:
+  void choose(Server& server, const Volumes& all, PeerBytes peer_bytes) {
+    Backoff& backoff = team_.vectors().backoff();
+    server.chosen = team_.choices().begin(comm_, irregular_calls(), all.sizes(team_.size()), true,
+                                           backoff.skipped());
+    backoff.answered(&server.chosen.candidate() != &all_candidates[0], server.chosen.goes_on());
+    server.why = FallbackReason::faster;
+    server.exchange = server.chosen.exchange();
+    if (server.chosen.candidate().planned) plan(server, all, std::move(peer_bytes), all_candidates[1]);
+  }
+
+  void limit(Server& server, const Volumes& all, PeerBytes peer_bytes) {
+    const std::uint64_t least = settings().min_vector_bytes > 0 ? settings().min_vector_bytes : least_bytes_scheduled;
+    server.why = FallbackReason::small;
+    if (all.messages == 0 || all.bytes / all.messages < least) return;
+    if (!rooted_) server.exchange = team_.phases_for(comm_, all);
+    if (server.exchange == nullptr) plan(server, all, std::move(peer_bytes), as_planned);
+  }
+
+  /// `meanwhile`: serves sizes for which there is no schedule of their own, or none yet.
+  void plan(Server& server, const Volumes& all, PeerBytes peer_bytes, const Candidate& meanwhile) {
+    std::tie(server.exchange, server.why) = team_.vectors().planned(comm_, all, std::move(peer_bytes));
+    if (server.exchange == nullptr && !rooted_) server.exchange = team_.uneven_exchange(comm_, meanwhile);
+  }
+
+  Team& team_;
+  MPI_Comm comm_;
+  bool rooted_;
+  const Candidate* fixed_;
+};
+
+/// `neighbours`: set where a schedule serves the call. Collective where ranks may wait for each other.
+Server server_of(MPI_Comm comm, const Sides& sides, const Neighbours*& neighbours) {
+  Team* const team = Team::known(comm);
+  if (team == nullptr) return {.why = FallbackReason::intercommunicator};
+  IrregularServing serving(*team, comm, sides);
+  if (!serving.is_timed() && !team->met()) team->meet(comm);
+  if (team->met() ? !team->could_collide() : !team->could_meet()) return {.why = team->why_native()};
+  if (team->fixed_candidate() == &all_candidates[0]) return {.why = FallbackReason::faster};
+  if (!serving.asks())
+    return {.why = sides.reach.rooted() ? FallbackReason::sizes_unknown : FallbackReason::not_asked};
+  neighbours = served_neighbours(comm, sides, *team);
   if (neighbours == nullptr) return {.why = FallbackReason::topology};
-  complete_pending(comm);  // all ranks vote next, anyway
-  if (team->is_time_for_ways()) follow_ways(comm, *team);
-  const VectorCall call = sides.between(*neighbours, comm);
-  std::optional<PeerBytes> peer_bytes = call.peer_bytes();
-  const std::uint64_t bytes = bytes_to_others(peer_bytes);
-  const VectorExchanges::Found found = team->vectors().find(comm, std::move(peer_bytes));
-  if (found.extent.messages > 0) team->looked_at(found.extent, false);
-  if (found.exchange == nullptr && found.selection == nullptr && found.why != FallbackReason::erroneous)
-    return run_by_two_level(comm, sides, *team, found.why);
-  if (found.exchange == nullptr) return {.why = found.why, .selection = found.selection};
-  const Serving serving = team->schedule_serves();
-  VectorOperation operation(*found.exchange, call);
+  if (!sides.reach.rooted()) {  // all ranks wait next, anyway
+    complete_pending(comm);
+    if (team->is_time_for_ways()) follow_ways(comm, *team);
+  }
+  return serving.server(sides.between(*neighbours, comm));
+}
+
+void run(Operation&& operation, Deadline deadline) {
   operation.begin();
-  finish(operation, found.selection != nullptr ? found.selection->deadline() : never);
-  note_scheduled(*found.exchange, bytes);
-  return {.selection = found.selection};
+  finish(operation, deadline);
 }
 
 template <class Native>
 int blocking(LibraryCall name, MPI_Comm comm, const Sides& sides, Native native) {
   return guarded(comm, [&]() -> int {
     if (is_erroneous_here(name, comm, sides)) return wait_in_mpi(native);
-    Run run = run_by_plan(comm, sides);
+    const Neighbours* neighbours = nullptr;
+    Server server = server_of(comm, sides, neighbours);
     int code = MPI_SUCCESS;
-    std::chrono::steady_clock::time_point since;
-    if (run.look) since = std::chrono::steady_clock::now();
-    if (run.why) {
-      note_passed_on(comm, sides, *run.why);
+    if (server.exchange == nullptr) {
+      note_passed_on(comm, sides, server.why);
       code = wait_in_mpi(native);
+    } else {
+      const Serving serving = Team::known(comm)->schedule_serves();  // whatever becomes of the call on this rank
+      const VectorCall call = sides.between(*neighbours, comm);
+      if (server.exchange->host_team() != nullptr) {
+        std::optional<VectorSizes> sizes = call.sizes();
+        if (!sizes) throw MpiFailure{MPI_ERR_COUNT};  // no memory holds such messages
+        run(TwoLevelVector(*server.exchange, call, *std::move(sizes)), server.chosen.deadline());
+      } else {
+        run(VectorOperation(*server.exchange, call), server.chosen.deadline());
+      }
+      note_scheduled(*server.exchange, server.bytes);
     }
-    if (run.selection != nullptr) run.selection->over();
-    run.chosen.over();
-    if (run.look) {
-      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - since;
-      look_at_size(comm, sides, *Team::known(comm), took.count());
-    }
+    server.chosen.over();
     return code;
   });
 }
@@ -194,7 +209,7 @@ std::optional<FallbackReason> take_over(Team* team, MPI_Comm comm, const Sides& 
   if (neighbours == nullptr) return FallbackReason::topology;
   const VectorCall call = sides.between(*neighbours, comm);
   const std::optional<PeerBytes> peer_bytes = call.peer_bytes();
-  PersistentVector made = persistent_operation(*team, call, peer_bytes);
+  PersistentVector made = persistent_operation(*team, call, peer_bytes, sides.reach.rooted());
   if (made.operation == nullptr) return made.why;
   note_scheduled(made.operation->exchange(), bytes_to_others(peer_bytes));
   Requests::instance().serve(*request, std::move(made.operation), comm);

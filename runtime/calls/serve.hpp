@@ -76,7 +76,7 @@ template <class Call>
 [[nodiscard]] const Candidate* known_candidate(Team* team, const Call& call) {
   if (team != nullptr && team->fixed_candidate() != nullptr) return team->fixed_candidate();
   if (!is_chosen(call) || team == nullptr || !team->could_collide()) return nullptr;
-  return team->choices().fastest(call.kind(), call.message_bytes(*team));
+  return team->choices().fastest(call.kind(), {call.message_bytes(*team)});
 }
 
 /// The candidate for an untimed call for which none was selected. Reductions whose result must not change use two-level
@@ -205,7 +205,7 @@ int blocking(LibraryCall name, const Call& call, Native native) {
       return served(team, call, nullptr, *why, native);
     if (!waits && call.message_bytes(*team) < Choices::least_without_waiting)
       return served(team, call, nullptr, FallbackReason::small, native);
-    Choices::Call chosen = team->choices().begin(call.comm, call.kind(), call.message_bytes(*team), waits);
+    Choices::Call chosen = team->choices().begin(call.comm, call.kind(), {call.message_bytes(*team)}, waits);
     const int code = served(team, call, chosen.exchange(), FallbackReason::faster, native, chosen.deadline());
     chosen.over();
     return code;

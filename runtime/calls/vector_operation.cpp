@@ -85,13 +85,22 @@ void VectorOperation::unpack() {
   for (std::size_t i = 0; i < call_.receive.peers.size(); ++i) receive_->unpack(i);
 }
 
-PersistentVector persistent_operation(Team& team, const VectorCall& call, const std::optional<PeerBytes>& peer_bytes) {
+PersistentVector persistent_operation(Team& team, const VectorCall& call, const std::optional<PeerBytes>& peer_bytes,
+                                      bool rooted) {
   const int well_formed = peer_bytes ? 1 : 0;
   int all_well_formed = 0;
   // Blocking: where the library has refused the first try of some rank, nonblocking calls may no longer match.
   check(wait_in_mpi(PMPI_Allreduce, &well_formed, &all_well_formed, 1, MPI_INT, MPI_MIN, call.comm));
   if (all_well_formed == 0) return {};
-  VectorExchanges::Made made = team.vectors().plan(call.comm, *peer_bytes);
+  const Volumes all = team.vectors().ask(call.comm, peer_bytes);
+  const std::uint64_t limit = settings().min_vector_bytes;
+  if (all.messages == 0 || all.bytes / all.messages < (limit > 0 ? limit : Choices::long_message_bytes()))
+    return {nullptr, FallbackReason::small};
+  VectorExchanges::Made made;
+  if (const Exchange* const phases = rooted ? nullptr : team.phases_for(call.comm, all))
+    made.planned = phases->planned();
+  else
+    made = team.vectors().plan(call.comm, *peer_bytes);
   if (!made.planned) return {nullptr, made.why};
   std::optional<PrivateComms::Lease> lease = team.lease(call.comm);
   if (!lease) return {nullptr, FallbackReason::no_plan};

@@ -37,6 +37,6 @@ struct PersistentVector {
 /// Planned at once, collectively. None, on all ranks alike, if the MPI library is to serve the call; as it is where a
 /// rank has no `peer_bytes`.
 [[nodiscard]] PersistentVector persistent_operation(Team& team, const VectorCall& call,
-                                                    const std::optional<PeerBytes>& peer_bytes);
+                                                    const std::optional<PeerBytes>& peer_bytes, bool rooted);
 
 }  // namespace hocket::runtime

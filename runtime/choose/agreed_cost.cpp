@@ -13,7 +13,9 @@ void AgreedCost::begin() {
   since_ = std::chrono::steady_clock::now();
 }
 
-void AgreedCost::end() { own_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - since_).count(); }
+void AgreedCost::end(double times) {
+  own_ = times * std::chrono::duration<double>(std::chrono::steady_clock::now() - since_).count();
+}
 
 std::pair<double, double> AgreedCost::agree(MPI_Comm comm, double besides) {
   std::array own{*own_, besides}, all{0.0, 0.0};

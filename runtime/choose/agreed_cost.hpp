@@ -25,8 +25,8 @@ class AgreedCost {
 
   /// A call begins that is timed.
   void begin();
-  /// It has ended. One that never ends, by an error on this rank, has no cost here.
-  void end();
+  /// It has ended; `times` as many seconds count. One that never ends, by an error on this rank, has no cost here.
+  void end(double times = 1);
   /// True if a call was timed on whose cost the ranks have not agreed yet.
   [[nodiscard]] bool is_open() const { return own_.has_value(); }
   /// Seconds of that call, infinity where not known because it failed on some rank; and of `besides`, likewise.

@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "core/choose/candidate.hpp"
-#include "core/choose/kept_timings.hpp"
 #include "runtime/choose/agreed_cost.hpp"
+#include "runtime/choose/kept_timings_file.hpp"
 #include "runtime/choose/selection.hpp"
-#include "runtime/plan/call_kind.hpp"
 
 namespace hocket::runtime {
 
-/// The calls of one kind on one communicator with messages of one size class.
+/// The calls of one kind on one communicator with messages of one class of sizes.
 struct Choice {
   enum class Stage : std::uint8_t {
     watched,   ///< the library serves all calls; some are timed, until it is clear that planning pays
@@ -21,10 +20,11 @@ struct Choice {
     fixed,     ///< always the same candidate: nothing can be scheduled, or a prediction has chosen
   };
   CallKind kind;
-  std::size_t bytes = 0;  ///< message size in the first call
+  MessageSizes sizes;     ///< in the first call
   KeptTimings known;      ///< timings from earlier runs; no candidates: there are none
   Stage stage = Stage::watched;
   std::uint64_t calls = 0;
+  std::uint64_t unseen = 0;          ///< calls before the last one of which the ranks knew nothing
   std::uint64_t unspent = 0;         ///< watched calls that are not in what was spent in them
   bool left = false;                 ///< what is to be agreed on is left for settle()
   bool decided = false;              ///< `selection` has decided on the next call

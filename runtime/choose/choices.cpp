@@ -61,7 +61,7 @@ std::size_t best_predicted(const Choice& choice) {
 
 void say_predictions(const Choice& choice) {
   std::ostringstream text;
-  text << choice.kind.collective->name << ", " << choice.bytes << " bytes, predicted milliseconds:";
+  text << choice.kind.collective->name << ", " << choice.sizes.bytes << " bytes, predicted milliseconds:";
   text << std::fixed << std::setprecision(3);
   std::vector<std::size_t> preferred(choice.offered.size());
   std::iota(preferred.begin(), preferred.end(), 0);
@@ -75,28 +75,29 @@ void say_predictions(const Choice& choice) {
 
 }  // namespace
 
-Choice* Choices::find(CallKind kind, std::size_t bytes) {
-  const std::uint32_t wanted = size_class(bytes);
-  const auto fits = [&](const Choice& choice) { return choice.kind == kind && size_class(choice.bytes) == wanted; };
+Choice* Choices::find(CallKind kind, const MessageSizes& sizes) {
+  const auto fits = [&](const Choice& choice) { return choice.kind == kind && choice.sizes.alike(sizes); };
   if (last_ != nullptr && fits(*last_)) return last_;
   const auto found = std::ranges::find_if(choices_, fits);
   return found != choices_.end() ? last_ = &*found : nullptr;
 }
 
-Choice& Choices::of(CallKind kind, std::size_t bytes) {
-  if (Choice* const known = find(kind, bytes)) return *known;
+Choice& Choices::of(CallKind kind, const MessageSizes& sizes) {
+  if (Choice* const known = find(kind, sizes)) return *known;
   Choice& fresh = choices_.emplace_back();
   fresh.kind = kind;
-  fresh.bytes = bytes;
+  fresh.sizes = sizes;
   fresh.look = AgreedCost(cost_of(kind));
   recall(fresh);
   return *(last_ = &fresh);
 }
 
 void Choices::recall(Choice& choice) const {
-  const std::uint32_t wanted = size_class(choice.bytes);
+  const std::uint32_t wanted = size_class(choice.sizes.bytes);
+  const std::string layout = layout_of(choice.kind, choice.sizes);
   for (const KeptTimings& timings : timings_)
-    if (timings.call == call_name(choice.kind) && timings.size_class == wanted) choice.known = timings;
+    if (timings.call == call_name(choice.kind) && timings.size_class == wanted && timings.layout == layout)
+      choice.known = timings;
 }
 
 void Choices::meet(MPI_Comm comm) {
@@ -139,11 +140,14 @@ void Choices::settle(MPI_Comm comm) {
   }
 }
 
-Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes, bool waits) {
-  Choice& choice = of(kind, bytes);
-  ++choice.calls;
-  ++choice.unspent;
+Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, const MessageSizes& sizes, bool waits,
+                             std::uint64_t unseen) {
+  Choice& choice = of(kind, sizes);
+  choice.unseen = unseen;
+  choice.calls += 1 + unseen;
+  choice.unspent += 1 + unseen;
   Call call;
+  call.times_ = static_cast<double>(choice.sizes.bytes) / static_cast<double>(std::max<std::size_t>(sizes.bytes, 1));
   if (waits) agree(comm, choice);
   switch (choice.stage) {
     case Choice::Stage::selected:
@@ -156,8 +160,9 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes, bo
     case Choice::Stage::fixed:
       break;
   }
-  if (const Candidate& candidate = next(choice); &candidate != &all_candidates[0])
-    call.exchange_ = waits ? members_.exchange(comm, kind, candidate) : members_.made(kind, candidate);
+  call.candidate_ = &next(choice);
+  if (call.candidate_ != &all_candidates[0])
+    call.exchange_ = waits ? members_.exchange(comm, kind, *call.candidate_) : members_.made(kind, *call.candidate_);
   if (call.selection_ != nullptr) {
     call.selection_->begin();
     call.deadline_ = call.selection_->deadline();
@@ -167,25 +172,13 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, std::size_t bytes, bo
   return call;
 }
 
-std::shared_ptr<Selection> Choices::of_irregular(MPI_Comm comm, DemandClass demand_class, double bound) {
-  constexpr double usual_time = 1.15;       // of a schedule, over its bound (bench/results/lab-vector.md)
-  constexpr std::size_t most_known = 1000;  // exchanges whose timings are kept
-  meet(comm);
-  const std::string layout = layout_of(demand_class);
-  const auto found = std::ranges::find_if(
-      timings_, [&](const KeptTimings& one) { return one.call == irregular_call && one.layout == layout; });
-  const double unknown = std::numeric_limits<double>::quiet_NaN();
-  const std::array predicted{unknown, bound > 0 ? usual_time * bound : unknown};
-  // The ranks agree on each of these calls before it begins: one agreement more counts for nothing.
-  auto selection = std::make_shared<Selection>(std::vector<std::string_view>{"native", "schedule"}, predicted, 0, 0,
-                                               AgreedCost::Of::mean, found != timings_.end() ? *found : KeptTimings{});
-  if (irregular_.size() < most_known) irregular_.push_back({demand_class, selection});
-  return selection;
+void Choices::Call::over() {
+  if (look_ != nullptr) look_->end(times_);
+  if (selection_ != nullptr) selection_->over(times_);
 }
 
-void Choices::Call::over() {
-  if (look_ != nullptr) look_->end();
-  if (selection_ != nullptr) selection_->over();
+bool Choices::Call::goes_on() const {
+  return look_ != nullptr || (selection_ != nullptr && !selection_->native_stays());
 }
 
 bool Choices::is_long(std::size_t bytes) const {
@@ -195,14 +188,15 @@ bool Choices::is_long(std::size_t bytes) const {
 /// True if this call, served by the library, is timed. Timing costs about as much as a short call, so short ones are
 /// first timed later.
 bool Choices::looks_at(const Choice& choice) const {
-  const int first = is_long(choice.bytes) ? 0 : 6, step = choice.outruns_wires ? 6 : 3,
+  const int first = is_long(choice.sizes.bytes) ? 0 : 6, step = choice.outruns_wires ? 6 : 3,
             power = std::bit_width(choice.calls) - 1;
   if (choice.looks > 0) return true;  // the rest of a look
-  return std::has_single_bit(choice.calls) && power >= first && (power - first) % step == 0;
+  const bool is_due = std::bit_width(choice.calls - 1 - choice.unseen) <= power;  // 2^power or, unseen, one before it
+  return is_due && power >= first && (power - first) % step == 0;
 }
 
 bool Choices::may_look_for_kept(const Choice& choice) const {
-  return !met_ && !looked_for_kept_ && settings().choose == Choose::learn && is_long(choice.bytes);
+  return !met_ && !looked_for_kept_ && settings().choose == Choose::learn && is_long(choice.sizes.bytes);
 }
 
 /// Makes the ranks meet at the first call if earlier jobs have kept timings, so that these apply from the start.
@@ -284,7 +278,7 @@ bool Choices::is_tried_elsewhere(const Choice& choice) const {
 }
 
 bool Choices::offers_two_level(MPI_Comm comm, const Choice& choice, const Candidate& candidate) const {
-  const std::size_t most = (choice.bytes + 1) * 3 / 2;  // a class spans half an octave
+  const std::size_t most = (choice.sizes.bytes + 1) * 3 / 2;  // a class spans half an octave
   return members_.exchange(comm, choice.kind, candidate) != nullptr && members_.aggregates(choice.kind, most);
 }
 
@@ -298,21 +292,24 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
     for (const CandidateTimings& kept : choice.known.candidates)
       if (kept.name == all_candidates[0].name) choice.native_seconds = kept.seconds;
   const Collective& collective = *choice.kind.collective;
-  const Candidate& usual = all_candidates[run_window(collective.pattern, collective.rooted)];
+  const bool uneven = choice.kind == irregular_calls();
+  const Candidate& usual =
+      all_candidates[uneven ? run_window(Pattern::all_to_all, false) : run_window(collective.pattern, collective.rooted)];
   const Exchange* const exchange = members_.exchange(comm, choice.kind, usual);
-  const bool rank_by_rank = choice.kind != irregular_calls();  // others are planned for their sizes, not by their size
-  if (rank_by_rank && exchange == nullptr) return;
-  if (exchange != nullptr) choice.bound_seconds = bound_seconds(exchange->planned(), choice.bytes);
+  if (!uneven && exchange == nullptr) return;
+  if (exchange != nullptr) choice.bound_seconds = bound_seconds(exchange->planned(), choice.sizes.bytes);
   const MPI_Comm own = members_.private_comm(comm);
   if (own == MPI_COMM_NULL) return;
   if (!small_) small_ = measure_small_costs(own, own);
-  const CallFacts facts{.bytes = choice.bytes,
+  const CallFacts facts{.bytes = choice.sizes.bytes,
                         .ranks = members_.size,
                         .usual_window = usual.window,
                         .segment = settings().segment,
                         .is_usual_segment = settings().segment == usual_segment,
                         .waits_for_turns = settings().flow_control == Flow::token,
-                        .goes_rank_by_rank = rank_by_rank};
+                        .has_phases = exchange != nullptr,
+                        .plans = uneven && (exchange == nullptr || choice.sizes.sparse > 0 || choice.sizes.skewed > 0 ||
+                                            !settings().algorithm.empty())};
   std::vector<const Exchange*> exchanges;
   for (std::size_t i = 0; i < all_candidates.size(); ++i) {
     const Candidate& candidate = all_candidates[i];
@@ -323,7 +320,7 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
           measure_small_costs(own, members_.exchange(comm, choice.kind, candidate)->host_team()->between_leaders);
     choice.offered.push_back(i);
     const Exchange* const two_level = candidate.two_level ? members_.exchange(comm, choice.kind, candidate) : nullptr;
-    exchanges.push_back(i == 0 ? nullptr : candidate.two_level ? two_level : exchange);
+    exchanges.push_back(i == 0 || candidate.planned ? nullptr : candidate.two_level ? two_level : exchange);
   }
   if (choice.offered.size() == 1) return;
   choice.predicted = predictions(own, choice, exchanges);

@@ -61,35 +61,38 @@ class Choices {
   /// One call, from its choice to its end.
   class Call {
    public:
-    [[nodiscard]] Exchange* exchange() const { return exchange_; }  ///< null: the MPI library serves it
+    [[nodiscard]] const Candidate& candidate() const { return *candidate_; }
+    /// Null: the MPI library serves it, or a schedule of its own.
+    [[nodiscard]] Exchange* exchange() const { return exchange_; }
+    /// True if something is being found out about such calls.
+    [[nodiscard]] bool goes_on() const;
     [[nodiscard]] Deadline deadline() const { return deadline_; }   ///< time at which it gives up its order
     /// The call has ended on this rank.
     void over();
 
    private:
     friend class Choices;
+    const Candidate* candidate_ = &all_candidates[0];
+    double times_ = 1;  ///< seconds of a call of the class for each of this one
     AgreedCost* look_ = nullptr;
     Selection* selection_ = nullptr;
     Exchange* exchange_ = nullptr;
     Deadline deadline_ = never;
   };
 
-  /// For a blocking call with messages of `bytes` bytes. `waits`: a rank cannot end it before all others have begun it.
-  /// Collective then; else nothing is agreed on, and what is to be is left for settle().
-  [[nodiscard]] Call begin(MPI_Comm comm, CallKind kind, std::size_t bytes, bool waits);
+  /// For a blocking call. `waits`: a rank cannot end it before all others have begun it. Collective then; else nothing is
+  /// agreed on, and what is to be is left for settle(). `unseen`: calls like it that the library has served since.
+  [[nodiscard]] Call begin(MPI_Comm comm, CallKind kind, const MessageSizes& sizes, bool waits, std::uint64_t unseen = 0);
   /// Agrees on what calls in which a rank need not wait have left. In calls in which all ranks wait. Collective.
   void settle(MPI_Comm comm);
   /// The least message of such calls that schedules serve: shorter ones the library sends before anybody receives them
   /// (64 KiB is the largest usual eager limit), and a schedule's sender would wait.
   static constexpr std::size_t least_without_waiting = 64 << 10;
 
-  /// Who serves a newly planned irregular exchange: the library or its schedule, with what earlier jobs have kept of
-  /// its class. `bound`: seconds that no schedule undercuts; 0: not known. Collective; the ranks have met.
-  [[nodiscard]] std::shared_ptr<Selection> of_irregular(MPI_Comm comm, DemandClass demand_class, double bound);
 
   /// For calls that cannot be timed: the candidate of the list that serves blocking calls of the same kind and size by
   /// now. Null: there were none. Local.
-  [[nodiscard]] const Candidate* fastest(CallKind kind, std::size_t bytes);
+  [[nodiscard]] const Candidate* fastest(CallKind kind, const MessageSizes& sizes);
 
   /// For calls whose result depends on who serves them: the candidate that serves all of the kind and size, found out
   /// before the first of them; null: they go as they were planned. Collective.
@@ -117,8 +120,8 @@ class Choices {
   [[nodiscard]] static std::size_t long_message_bytes();
 
  private:
-  [[nodiscard]] Choice& of(CallKind kind, std::size_t bytes);
-  [[nodiscard]] Choice* find(CallKind kind, std::size_t bytes);  ///< null: there was no such call
+  [[nodiscard]] Choice& of(CallKind kind, const MessageSizes& sizes);
+  [[nodiscard]] Choice* find(CallKind kind, const MessageSizes& sizes);  ///< null: there was no such call
   [[nodiscard]] bool is_long(std::size_t bytes) const;
   [[nodiscard]] const Candidate* proven(CallKind kind, std::size_t bytes);
   [[nodiscard]] bool looks_at(const Choice& choice) const;
@@ -141,6 +144,7 @@ class Choices {
   /// Seconds of the offered candidates; `exchanges`: theirs, null of the library's own. Collective over `own`.
   [[nodiscard]] std::vector<double> predictions(MPI_Comm own, const Choice& choice,
                                                 std::span<const Exchange* const> exchanges) const;
+  [[nodiscard]] double planned_seconds(const Choice& choice) const;
   [[nodiscard]] double simulated(const Exchange& exchange, const Choice& choice, const Candidate& candidate) const;
   [[nodiscard]] double estimated(const Exchange& exchange, const Choice& choice, const Candidate& candidate) const;
   [[nodiscard]] double within_host_seconds(const Exchange& exchange, const Choice& choice) const;
@@ -154,12 +158,7 @@ class Choices {
   void keep_if_possible() const noexcept;
 
   Members members_;
-  struct Irregular {
-    DemandClass demand_class;
-    std::shared_ptr<Selection> selection;
-  };
   std::list<Choice> choices_;
-  std::vector<Irregular> irregular_;  ///< includes exchanges dropped from the schedule cache
   Choice* last_ = nullptr;
   bool met_ = false, looked_for_kept_ = false, ended_ = false;
   Place place_;

@@ -36,7 +36,7 @@ double Choices::wire_seconds(const Choice& choice) const {
   if (!plans.has_network()) return 0;
   const Pattern pattern = choice.kind.collective->pattern;
   const bool row = !choice.kind.collective->rooted && pattern != Pattern::all_reduce;
-  const double bytes = static_cast<double>(choice.bytes) * (row ? members_.size - 1 : 1);
+  const double bytes = static_cast<double>(choice.sizes.bytes) * (row ? members_.size - 1 : 1);
   return bytes / (faster_ * plans.network().host_rate());
 }
 
@@ -74,12 +74,21 @@ std::vector<double> Choices::predictions(MPI_Comm own, const Choice& choice,
     if (exchanges[i] != nullptr) here[i] = simulated(*exchanges[i], choice, all_candidates[choice.offered[i]]);
   reduce(here.data(), found.data(), static_cast<int>(here.size()), MPI_DOUBLE, MPI_MAX, own);
   for (std::size_t i = 0; i < exchanges.size(); ++i) {
-    if (exchanges[i] == nullptr)
+    if (all_candidates[choice.offered[i]].planned)
+      found[i] = planned_seconds(choice);
+    else if (exchanges[i] == nullptr)
       found[i] = choice.native_seconds > 0 ? choice.native_seconds : std::numeric_limits<double>::quiet_NaN();
     else if (found[i] == 0)
       found[i] = estimated(*exchanges[i], choice, all_candidates[choice.offered[i]]);
   }
   return found;
+}
+
+/// A schedule for the very sizes of a call, which nobody knows yet.
+double Choices::planned_seconds(const Choice& choice) const {
+  constexpr double usual = 1.15;  // over its bound (bench/results/lab-vector.md)
+  const double port = static_cast<double>(choice.sizes.most) / PlanStore::instance().network().host_rate();
+  return usual * std::max(port, choice.bound_seconds) / faster_;
 }
 
 /// Seconds on the rank that keeps the whole plan; 0 on the others, and of what is not simulated. Wires are taken to be
@@ -95,8 +104,11 @@ double Choices::simulated(const Exchange& exchange, const Choice& choice, const 
   if (bound > 0 && choice.native_seconds > 0) overhead = std::min(overhead, choice.native_seconds / bound);
   const double times = static_cast<double>(bytes) / static_cast<double>(planned.demand.bytes);
   const double step = (together != nullptr ? between_leaders_ : small_)->step_seconds;
+  const ModelParameters costs = costs_of_steps(network, step, times * overhead);
+  const auto seconds_of = [&](const Schedule& of) { return simulated_seconds(network, of, candidate, costs); };
+  const bool uneven = choice.sizes.most > 0 && together == nullptr && schedule.direct();
   const std::optional<double> seconds =
-      simulated_seconds(network, schedule, candidate, costs_of_steps(network, step, times * overhead));
+      seconds_of(uneven ? with_drawn_sizes(schedule, choice.sizes.sparse, choice.sizes.skewed) : schedule);
   return seconds ? *seconds + within_host_seconds(exchange, choice) : 0;
 }
 
@@ -106,13 +118,13 @@ double Choices::within_host_seconds(const Exchange& exchange, const Choice& choi
   constexpr double copy_rate = 2e9;  // bytes a second
   const HostTeam* const together = exchange.host_team();
   if (together == nullptr) return 0;
-  const auto copied = static_cast<double>(together->needed(*choice.kind.collective, choice.bytes));
+  const auto copied = static_cast<double>(together->needed(*choice.kind.collective, choice.sizes.bytes));
   return 2 * between_leaders_->step_seconds + copied / copy_rate;
 }
 
 std::size_t Choices::carried_bytes(const Exchange& exchange, const Choice& choice) {
   const HostTeam* const together = exchange.host_team();
-  return together != nullptr ? together->aggregate_bytes(*choice.kind.collective, choice.bytes) : choice.bytes;
+  return together != nullptr ? together->aggregate_bytes(*choice.kind.collective, choice.sizes.bytes) : choice.sizes.bytes;
 }
 
 /// Closed-form prediction, used where no simulation is possible.
@@ -140,7 +152,7 @@ double Choices::estimated(const Exchange& exchange, const Choice& choice, const 
 /// none was.
 double Choices::prediction_error(const Choice& choice) const {
   const auto distance = [&](const Choice& other) {
-    return std::abs(static_cast<int>(size_class(other.bytes)) - static_cast<int>(size_class(choice.bytes)));
+    return std::abs(static_cast<int>(size_class(other.sizes.bytes)) - static_cast<int>(size_class(choice.sizes.bytes)));
   };
   double error = 1;
   int least = std::numeric_limits<int>::max();

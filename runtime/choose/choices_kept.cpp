@@ -71,7 +71,6 @@ void Choices::begin_anew(MPI_Comm comm) {
   keep_if_possible();
   last_ = nullptr;
   choices_.clear();
-  irregular_.clear();
   timings_.clear();
   if (std::exchange(met_, false)) meet(comm);
 }
@@ -89,24 +88,22 @@ void Choices::keep_if_possible() const noexcept {
 void Choices::keep() const {
   if (members_.rank != 0) return;
   std::vector<KeptTimings> learned;
-  const auto add = [&](const Selection& selection, std::string_view call, std::size_t bytes, std::string layout) {
+  const auto add = [&](const Selection& selection, const Choice& choice) {
     std::optional<KeptTimings> measured = selection.learned();
     if (!measured) return;
     KeptTimings& timings = learned.emplace_back(std::move(*measured));
     timings.place = place_.digest;
-    timings.call = call;
-    timings.size_class = size_class(bytes);
-    timings.layout = std::move(layout);
+    timings.call = call_name(choice.kind);
+    timings.size_class = size_class(choice.sizes.bytes);
+    timings.layout = layout_of(choice.kind, choice.sizes);
     timings.ranks = static_cast<std::uint32_t>(members_.size);
     timings.hosts = static_cast<std::uint32_t>(place_.hosts);
     timings.mpi = mpi_;
   };
   for (const Choice& choice : choices_) {
     tell(choice);
-    if (choice.selection) add(*choice.selection, call_name(choice.kind), choice.bytes, "any");
+    if (choice.selection) add(*choice.selection, choice);
   }
-  for (const Irregular& one : irregular_)
-    add(*one.selection, irregular_call, one.demand_class.mean_bytes, layout_of(one.demand_class));
   if (!learned.empty() && !place_.digest.empty()) keep_timings(place_.digest, learned);
 }
 
@@ -115,7 +112,7 @@ void Choices::tell(const Choice& choice) const {
                 .candidate = std::string(all_candidates[choice.candidate].name),
                 .ranks = members_.size,
                 .hosts = place_.hosts,
-                .bytes = choice.bytes,
+                .bytes = choice.sizes.bytes,
                 .calls = choice.calls,
                 .native = choice.native_seconds};
   if (choice.selection) {

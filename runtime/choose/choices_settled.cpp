@@ -11,8 +11,8 @@
 
 namespace hocket::runtime {
 
-const Candidate* Choices::fastest(CallKind kind, std::size_t bytes) {
-  const Choice* const choice = find(kind, bytes);
+const Candidate* Choices::fastest(CallKind kind, const MessageSizes& sizes) {
+  const Choice* const choice = find(kind, sizes);
   if (choice == nullptr) return nullptr;
   const bool is_selected = choice->stage == Choice::Stage::selected;
   return &all_candidates[is_selected ? choice->offered[choice->selection->chooser().best()] : choice->candidate];
@@ -20,8 +20,8 @@ const Candidate* Choices::fastest(CallKind kind, std::size_t bytes) {
 
 /// The candidate that this job, or an earlier one here, has found to be fastest; null: nothing is known.
 const Candidate* Choices::proven(CallKind kind, std::size_t bytes) {
-  const Choice* const choice = find(kind, bytes);
-  if (choice != nullptr && choice->stage != Choice::Stage::watched) return fastest(kind, bytes);
+  const Choice* const choice = find(kind, {bytes});
+  if (choice != nullptr && choice->stage != Choice::Stage::watched) return fastest(kind, {bytes});
   for (const KeptTimings& kept : timings_) {
     if (kept.call != call_name(kind) || kept.size_class != size_class(bytes)) continue;
     const auto winner = std::ranges::find(all_candidates, kept.winner, &Candidate::name);

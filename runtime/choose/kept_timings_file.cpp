@@ -44,17 +44,11 @@ std::vector<KeptTimings> read(const std::string& path) {
   }
 }
 
-/// Drops timings of irregular exchanges in excess of a limit, since there are many classes of these, but none that this
-/// run has measured.
-void forget_some(std::vector<KeptTimings>& all, std::span<const KeptTimings> learned) {
-  constexpr std::ptrdiff_t most_irregular = 500;
-  auto too_many = std::ranges::count(all, irregular_call, &KeptTimings::call) - most_irregular;
-  std::erase_if(all, [&](const KeptTimings& one) {
-    if (too_many <= 0 || one.call != irregular_call) return false;
-    if (std::ranges::find(learned, one.layout, &KeptTimings::layout) != learned.end()) return false;
-    --too_many;
-    return true;
-  });
+std::string mpi_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  check(PMPI_Get_library_version(text.data(), &length));
+  return {text.data(), static_cast<std::size_t>(length)};
 }
 
 /// Holds a lock file as long as it lives, where that can be had.
@@ -90,17 +84,10 @@ std::string known_alone(std::uint64_t wiring_digest, std::size_t ranks) {
 
 }  // namespace
 
-DemandClass class_of(const Demand& demand) {
-  ByteWriter out;
-  demand.matrix.each([&](Rank src, Rank dst, std::uint64_t bytes) {
-    out.fixed(src);
-    out.fixed(dst);
-    out.fixed(size_class(bytes));
-  });
-  return {checksum(out.bytes()), demand.matrix.total_bytes() / std::max<std::uint64_t>(demand.messages(), 1)};
+std::string layout_of(CallKind kind, const MessageSizes& sizes) {
+  if (kind != irregular_calls()) return "any";
+  return "sparse-" + std::to_string(sizes.sparse) + "-skewed-" + std::to_string(sizes.skewed);
 }
-
-std::string layout_of(const DemandClass& demand_class) { return "demand-" + digits_of(demand_class.digest); }
 
 std::string call_name(CallKind kind) {
   const std::string_view calls = kind.collective->mpi_calls;
@@ -170,8 +157,7 @@ void keep_timings(const std::string& place, std::span<const KeptTimings> learned
   const std::string path = path_of(place);
   const Lock lock(directory + "/lock");
   errno = 0;
-  std::vector<KeptTimings> all = merge(read(path), learned);
-  forget_some(all, learned);
+  const std::vector<KeptTimings> all = merge(read(path), learned);
   if (!replace_file(path, kept_timings_text(all)))
     say_once("cannot write " + shown(path) + " (HOCKET_CHOICES): " + std::strerror(errno) +
              "; the timings of this run are lost");

@@ -2,6 +2,8 @@
 /// Timings kept for later runs: a file for each configuration, in the directory HOCKET_CHOICES.
 #include <mpi.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -9,22 +11,27 @@
 #include <vector>
 
 #include "core/choose/kept_timings.hpp"
-#include "core/demand/demand.hpp"
 #include "runtime/plan/call_kind.hpp"
 #include "runtime/plan/numbering.hpp"
 
 namespace hocket::runtime {
 
-/// The call name under which the timings of all irregular exchanges are kept; their layout names the class of the
-/// demand.
-inline constexpr std::string_view irregular_call = "irregular";
+/// The messages of a call, as far as its cost depends on them.
+struct MessageSizes {
+  std::size_t bytes = 0;  ///< of a message; where they differ, the mean over all pairs of ranks
+  /// Where they differ: the pairs of ranks for each message, as a power of 4, 3 at most; and by how much the busiest
+  /// rank exceeds the mean: 1: by half, 2: three times.
+  std::uint8_t sparse = 0, skewed = 0;
+  std::uint64_t most = 0;  ///< bytes that the busiest rank sends or gets; 0: every rank has as many
 
-/// The key under which timings of an irregular exchange are kept.
-struct DemandClass {
-  std::uint64_t digest = 0;  ///< digest of senders, receivers and size classes of all messages
-  std::uint64_t mean_bytes = 0;
+  /// True if calls of both cost about the same. Means are compared as they are: those of calls whose sizes change may
+  /// lie on both sides of a limit between classes.
+  [[nodiscard]] bool alike(const MessageSizes& other) const {
+    if (most == 0) return size_class(bytes) == size_class(other.bytes);
+    const auto [less, more] = std::minmax(bytes, other.bytes);
+    return sparse == other.sparse && skewed == other.skewed && more - less <= less / 4;
+  }
 };
-[[nodiscard]] DemandClass class_of(const Demand& demand);
 
 /// "alltoall".
 [[nodiscard]] std::string call_name(CallKind kind);
@@ -32,8 +39,8 @@ struct DemandClass {
 /// Sixteen hexadecimal ones.
 [[nodiscard]] std::string digits_of(std::uint64_t digest);
 
-/// KeptTimings::layout of an irregular exchange; all other calls have the layout "any".
-[[nodiscard]] std::string layout_of(const DemandClass& demand_class);
+/// KeptTimings::layout: "any", or the classes of sizes that differ.
+[[nodiscard]] std::string layout_of(CallKind kind, const MessageSizes& sizes);
 
 /// Sixteen digits that differ wherever timings might: eight for network, number of ranks, MPI library and settings of
 /// exchanges, which a rank knows alone; eight for hosts and the order of ranks.
@@ -49,8 +56,7 @@ struct DemandClass {
 /// counts as empty, with one warning. Collective.
 [[nodiscard]] std::vector<KeptTimings> kept_timings(MPI_Comm comm, const std::string& place);
 
-/// Adds to it. Jobs that do so at once lose nothing of each other's. Of irregular exchanges some hundreds are kept:
-/// those of the last runs. By one rank; no MPI is called.
+/// Adds to it. Jobs that do so at once lose nothing of each other's. By one rank; no MPI is called.
 void keep_timings(const std::string& place, std::span<const KeptTimings> learned);
 
 }  // namespace hocket::runtime

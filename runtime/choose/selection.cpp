@@ -56,8 +56,8 @@ void Selection::begin() {
   deadline_ = in(decision_.limit);
 }
 
-void Selection::over() {
-  if (decision_.timed) cost_.end();
+void Selection::over(double times) {
+  if (decision_.timed) cost_.end(times);
 }
 
 bool Selection::native_stays() const {

@@ -36,8 +36,8 @@ class Selection {
   void begin();
   /// The time at which the call gives up its order; `never` if it does not.
   [[nodiscard]] Deadline deadline() const { return deadline_; }
-  /// It has ended on this rank.
-  void over();
+  /// It has ended on this rank; `times` as many seconds count.
+  void over(double times = 1);
 
   [[nodiscard]] const Chooser& chooser() const { return chooser_; }
   /// True if the library's own call is the fastest and all candidates have been timed.

@@ -35,13 +35,10 @@
        "floating-point sums: placement (one candidate a size for the whole job), rank-order (by the MPI library, in " \
        "the order of ranks), free (chosen like all other calls)",                                                     \
        "placement", "rank-order", "free")                                                                             \
-  NUMBER(min_vector_bytes, "HOCKET_MIN_VECTOR_BYTES", WorthLimits{}.message_bytes, 1, most_set_bytes, true,           \
-         "smallest mean message of an irregular exchange that is scheduled")                                          \
-  NUMBER(min_flows, "HOCKET_MIN_FLOWS", WorthLimits{}.flows, 1, most_set_bytes, true,                                 \
-         "messages that must share the most loaded channel before an irregular exchange is scheduled")                \
-  NUMBER(min_senders, "HOCKET_MIN_SENDERS", WorthLimits{}.senders, 1, most_set_bytes, true,                           \
-         "or messages that must go into one host")                                                                    \
-  TEXT(algorithm, "HOCKET_ALGORITHM", true, "algorithm of irregular exchanges; empty: chosen for each")               \
+  NUMBER(min_vector_bytes, "HOCKET_MIN_VECTOR_BYTES", 0, 0, most_set_bytes, true,                                     \
+         "smallest mean message of an irregular exchange that is scheduled; 0: HOCKET_CHOOSE decides")                \
+  TEXT(algorithm, "HOCKET_ALGORITHM", true,                                                                           \
+       "irregular calls are planned for their sizes by this algorithm, auto: one for each; empty: where it may gain")  \
   NUMBER(seed, "HOCKET_SEED", 1, 0, most_set_bytes, true,                                                             \
          "random seed of irregular schedules; that of the first rank counts")                                         \
   NUMBER(segment, "HOCKET_SEGMENT", usual_segment, 1024, most_segment, true, "bytes per MPI message")                 \

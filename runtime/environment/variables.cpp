@@ -5,7 +5,6 @@
 #include <numeric>
 #include <utility>
 
-#include "core/algorithms/irregular/worth.hpp"
 #include "core/error.hpp"
 #include "runtime/environment/table.h"
 

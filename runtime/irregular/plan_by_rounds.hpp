@@ -7,8 +7,6 @@
 
 #include "core/network/network.hpp"
 #include "runtime/buffers/peer_bytes.hpp"
-#include "runtime/choose/kept_timings_file.hpp"
-#include "runtime/irregular/schedule_cache.hpp"
 #include "runtime/plan/numbering.hpp"
 #include "runtime/plan/planned.hpp"
 
@@ -21,16 +19,15 @@ namespace hocket::runtime {
 
 /// Loads of the ranks' ports in an exchange.
 struct PortLoads {
-  double most_bytes = 0;            ///< largest load of a port; no channel has a larger one
+  std::uint64_t most_bytes = 0;     ///< largest load of a port; no channel has a larger one
   std::uint32_t most_messages = 0;  ///< largest number of messages that a rank sends or receives
-  bool worth = false;               ///< a schedule gains: see worth_scheduling()
+  std::uint64_t messages = 0;       ///< of all ranks
 };
-/// `all`: what all ranks send. Collective.
-[[nodiscard]] PortLoads port_loads(MPI_Comm comm, const PeerBytes& peer_bytes, const Extent& all);
+/// Collective.
+[[nodiscard]] PortLoads port_loads(MPI_Comm comm, const PeerBytes& peer_bytes);
 
 struct PlannedByRounds {
   std::optional<Planned> planned;  ///< in ranks of the communicator
-  DemandClass demand_class;
   std::uint32_t rounds = 0;
   std::string problem = {};  ///< reason why nothing was planned
 };
@@ -39,6 +36,6 @@ struct PlannedByRounds {
 /// all ranks alike, if some rank cannot plan; a warning then says why. Throws InputError on all ranks alike if sizes
 /// disagree between sender and receiver. Collective.
 [[nodiscard]] PlannedByRounds plan_by_rounds(MPI_Comm comm, const Network& part, const Numbering& numbering,
-                                             const PeerBytes& peer_bytes, const Extent& all, const PortLoads& loads);
+                                             const PeerBytes& peer_bytes, const PortLoads& loads);
 
 }  // namespace hocket::runtime

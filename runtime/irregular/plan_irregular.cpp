@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "core/algorithms/irregular/worth.hpp"
 #include "core/algorithms/plan_exchange.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
@@ -48,18 +47,14 @@ int fastest(MPI_Comm comm, double seconds, int rank) {
 }  // namespace
 
 Planner::Planner(const Numbering& numbering, const Network& network)
-    : Planner(numbering, network.restricted_to(numbering.ranks_per_node), {settings().algorithm, settings().seed}) {}
+    : Planner(numbering, network.restricted_to(numbering.ranks_per_node),
+              {settings().algorithm != any_algorithm ? settings().algorithm : "", settings().seed}) {}
 
 Planner::Planner(const Numbering& numbering, Network part, PendingSetup pending_setup)
     : numbering_(numbering), part_(std::move(part)), pending_setup_(std::move(pending_setup)) {}
 
 Demand Planner::demand(MPI_Comm comm, const PeerBytes& peer_bytes) const {
   return irregular(to_network(concatenate(comm, peer_bytes.sends), numbering_));
-}
-
-bool Planner::worth(const Demand& demand) const {
-  const Settings& s = settings();
-  return worth_scheduling(part_, demand, {s.min_vector_bytes, s.min_flows, s.min_senders});
 }
 
 Planned Planner::program(const Demand& demand, const Schedule& schedule, Rank rank) const {

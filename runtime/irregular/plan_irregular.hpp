@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/network/network.hpp"
 #include "runtime/buffers/peer_bytes.hpp"
@@ -11,6 +12,9 @@
 #include "runtime/plan/planned.hpp"
 
 namespace hocket::runtime {
+
+/// HOCKET_ALGORITHM: calls are planned for their sizes, with an algorithm chosen for each.
+inline constexpr std::string_view any_algorithm = "auto";
 
 /// The algorithm to plan with; the same on all ranks.
 struct PendingSetup {
@@ -38,8 +42,6 @@ class Planner {
   [[nodiscard]] const Network& part() const { return part_; }
   /// The demand of all ranks, in ranks of the network part. Collective; throws as concatenate does.
   [[nodiscard]] Demand demand(MPI_Comm comm, const PeerBytes& peer_bytes) const;
-  /// True if a schedule is expected to be faster than posting all messages at once, according to the settings.
-  [[nodiscard]] bool worth(const Demand& demand) const;
   /// Plans this rank's program, in communicator ranks. Collective. Nothing, on all ranks alike and with one warning, if
   /// the exchange cannot be planned: above all when sizes disagree between sender and receiver; then `problem`, empty
   /// before, says why.

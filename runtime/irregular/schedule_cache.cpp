@@ -27,14 +27,7 @@ ScheduleCache::Known& ScheduleCache::add(PeerBytes peer_bytes) {
   if (known_.size() < most) known_.emplace_back();
   Known& place = *std::ranges::min_element(known_, {}, &Known::last_use);  // a fresh one has none
   const std::uint64_t digest_of_these = digest(peer_bytes);
-  place = {std::move(peer_bytes),
-           digest_of_these,
-           ++uses_,
-           Server::undecided,
-           FallbackReason::new_sizes,
-           {},
-           false,
-           nullptr};
+  place = {.peer_bytes = std::move(peer_bytes), .digest = digest_of_these, .last_use = ++uses_};
   return place;
 }
 

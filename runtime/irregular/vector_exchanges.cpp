@@ -1,7 +1,6 @@
 #include "runtime/irregular/vector_exchanges.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "core/network/switch_links.hpp"
 #include "runtime/agreement/agreement.hpp"
 #include "runtime/irregular/plan_by_rounds.hpp"
+#include "runtime/mpi/bytes_type.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
@@ -19,31 +19,32 @@
 namespace hocket::runtime {
 namespace {
 
-using Server = ScheduleCache::Server;
-
-/// This rank's volume, clamped so that the global sum cannot overflow.
-Extent own_extent(const PeerBytes& peer_bytes, int ranks) {
+/// A row or column, cut off so that the sum over all ranks cannot overflow.
+std::uint64_t bytes_of(const std::vector<Volume>& volumes, int ranks) {
   const std::uint64_t most = std::numeric_limits<std::int64_t>::max() / static_cast<std::uint64_t>(ranks);
-  Extent own;
-  for (const Volume& volume : peer_bytes.sends) own.bytes += std::min(volume.bytes, most - own.bytes);
-  own.messages = peer_bytes.sends.size();
-  return own;
+  std::uint64_t bytes = 0;
+  for (const Volume& volume : volumes) bytes += std::min(volume.bytes, most - bytes);
+  return bytes;
 }
 
-/// Large exchanges, against which a reduction counts for nothing. Planning takes some microseconds per message, on
-/// every rank. An exchange that lasts much longer is planned when it is first seen, others when they come a second
-/// time.
-bool is_large(const Extent& all, int ranks) {
+/// MPI_User_function: combines Volumes.
+void combine(void* in, void* inout, int* length, MPI_Datatype*) {
+  const auto* from = static_cast<const Volumes*>(in);
+  auto* to = static_cast<Volumes*>(inout);
+  for (int i = 0; i < *length; ++i, ++from, ++to) {
+    to->bytes += from->bytes;
+    to->messages += from->messages;
+    to->most = std::max(to->most, from->most);
+    to->known &= from->known;
+  }
+}
+
+/// True of exchanges that last much longer than planning, which takes some microseconds per message on every rank: they
+/// are planned when they are first seen.
+bool is_large(const Volumes& all, int ranks) {
   constexpr double planning_seconds = 1e-3, seconds_per_message = 1e-5, longer = 10;
   const double row = static_cast<double>(all.bytes) / ranks / PlanStore::instance().network().host_rate();
   return row >= longer * (planning_seconds + seconds_per_message * static_cast<double>(all.messages));
-}
-
-Extent extent_of(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks) {
-  const Extent own = own_extent(peer_bytes, ranks);
-  Extent all;
-  reduce(&own, &all, 2, MPI_UINT64_T, MPI_SUM, comm);
-  return all;
 }
 
 std::string in_rounds(std::uint32_t rounds) {
@@ -53,68 +54,48 @@ std::string in_rounds(std::uint32_t rounds) {
 
 }  // namespace
 
-LookedAt look_at(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks, double seconds) {
-  const Extent own = own_extent(peer_bytes, ranks);
-  // Until they have met, ranks may have read different networks.
-  const PlanStore& plans = PlanStore::instance();
-  const double wires = plans.has_network() ? static_cast<double>(own.bytes) / plans.network().host_rate() : 0;
-  const auto microseconds = [](double of) { return static_cast<std::uint64_t>(std::clamp(of, 0.0, 1e6) * 1e6); };
-  const std::array<std::uint64_t, 4> mine{own.bytes, own.messages, microseconds(seconds), microseconds(wires)};
-  std::array<std::uint64_t, 4> all{};
-  reduce(mine.data(), all.data(), 4, MPI_UINT64_T, MPI_SUM, comm);
-  return {{all[0], all[1]}, 2 * all[2] < all[3]};
+bool Volumes::is_dense(int ranks) const {
+  return 2 * messages >= static_cast<std::uint64_t>(ranks) * static_cast<std::uint64_t>(ranks - 1);
 }
 
-bool Extent::large_enough() const { return messages > 0 && bytes / messages >= settings().min_vector_bytes; }
-
-VectorExchanges::Found VectorExchanges::find(MPI_Comm comm, std::optional<PeerBytes> peer_bytes) {
-  ScheduleCache::Known* const known = recognised(comm, std::move(peer_bytes));
-  const bool by_the_library = known != nullptr && (known->selection != nullptr ? known->selection->native_stays()
-                                                                               : known->server == Server::mpi);
-  if (known != nullptr && known->large && !by_the_library)
-    backoff_.worth_it();
-  else
-    backoff_.in_vain(known != nullptr && known->server == Server::undecided);
-  if (known == nullptr) return {};
-  Selection* const selection = known->selection.get();
-  const bool is_native = selection != nullptr && selection->next(comm) == 0;
-  if (selection != nullptr) selection->begin();
-  if (is_native) return {nullptr, FallbackReason::faster, known->extent, selection};
-  return {known->exchange.get(), known->why, known->extent, selection};
+MessageSizes Volumes::sizes(int ranks) const {
+  const std::uint64_t pairs = static_cast<std::uint64_t>(ranks) * static_cast<std::uint64_t>(ranks - 1);
+  MessageSizes sizes{.bytes = static_cast<std::size_t>((bytes + pairs - 1) / pairs), .most = most};
+  for (std::uint64_t of = 2 * messages; of < pairs && sizes.sparse < 3; of *= 4) ++sizes.sparse;
+  const double busiest = static_cast<double>(most) * ranks / static_cast<double>(std::max<std::uint64_t>(bytes, 1));
+  sizes.skewed = static_cast<std::uint8_t>((busiest > 1.5 ? 1 : 0) + (busiest > 3 ? 1 : 0));
+  return sizes;
 }
 
-/// The exchange, planned if this is the time for it; null if it is one that no rank may be asked about.
-ScheduleCache::Known* VectorExchanges::recognised(MPI_Comm comm, std::optional<PeerBytes> peer_bytes) {
-  const std::uint64_t own = schedule_cache_.candidates(peer_bytes);
-  std::uint64_t common = 0;
-  reduce(&own, &common, 1, MPI_UINT64_T, MPI_BAND, comm);
-  if ((common & ScheduleCache::well_formed) == 0) return nullptr;
-  ScheduleCache::Known* known = schedule_cache_.find(common);
-  if (known != nullptr && known->server != Server::undecided) return known;
-  if (known == nullptr) {
-    const Extent all = extent_of(comm, *peer_bytes, members_.size);
-    known = &schedule_cache_.add(std::move(*peer_bytes));
-    known->extent = all;
-    known->large = is_large(all, members_.size);
-    if (!all.large_enough()) {
-      known->server = Server::mpi;
-      known->why = FallbackReason::small;
-    }
-    if (!all.large_enough() || !known->large) return known;
+Volumes VectorExchanges::ask(MPI_Comm comm, const std::optional<PeerBytes>& peer_bytes) const {
+  Volumes own, all;
+  if (peer_bytes) {
+    own.bytes = bytes_of(peer_bytes->sends, members_.size);
+    own.messages = peer_bytes->sends.size();
+    own.most = std::max(own.bytes, bytes_of(peer_bytes->receives, members_.size));
+    own.known = schedule_cache_.candidates(peer_bytes);
   }
-  known->server = Server::mpi;
+  const BytesType type(sizeof own);
+  MPI_Op op = MPI_OP_NULL;
+  check(PMPI_Op_create(combine, 1, &op));
+  reduce(&own, &all, 1, type.get(), op, comm);
+  check(PMPI_Op_free(&op));
+  return all;
+}
+
+std::pair<const Exchange*, FallbackReason> VectorExchanges::planned(MPI_Comm comm, const Volumes& all,
+                                                                    PeerBytes peer_bytes) {
+  ScheduleCache::Known* known = schedule_cache_.find(all.known);
+  const bool comes_again = known != nullptr;
+  if (!comes_again) known = &schedule_cache_.add(std::move(peer_bytes));
+  if (known->tried || (!comes_again && !is_large(all, members_.size))) return {known->exchange.get(), known->why};
+  known->tried = true;
   Made made = plan(comm, known->peer_bytes);
   known->why = made.why;
-  if (made.planned) {
-    const MPI_Comm own = members_.private_comm(comm);
-    if (own == MPI_COMM_NULL) return known;
-    known->exchange = std::make_unique<Exchange>(own, std::move(*made.planned), settings());
-    known->server = Server::schedule;
-    known->large = true;
-    if (settings().choose == Choose::learn)
-      known->selection = members_.selection(comm, made.demand_class, known->exchange->planned().figures.bound);
-  }
-  return known;
+  if (!made.planned) return {nullptr, known->why};
+  const MPI_Comm own = members_.private_comm(comm);
+  if (own != MPI_COMM_NULL) known->exchange = std::make_unique<Exchange>(own, std::move(*made.planned), settings());
+  return {known->exchange.get(), known->why};
 }
 
 bool VectorExchanges::prepare(MPI_Comm comm) {
@@ -132,23 +113,20 @@ bool VectorExchanges::prepare(MPI_Comm comm) {
 
 VectorExchanges::Made VectorExchanges::plan_whole(MPI_Comm comm, const PeerBytes& peer_bytes) const {
   const Demand demand = planner_->demand(comm, peer_bytes);
-  if (!planner_->worth(demand)) return {{}, FallbackReason::not_worth};
   std::string problem;
   std::optional<Planned> planned = planner_->plan(comm, peer_bytes, demand, problem);
   if (!planned) members_.trouble(problem);
-  return {std::move(planned), FallbackReason::no_plan, class_of(demand), demand.messages()};
+  return {std::move(planned), FallbackReason::no_plan, demand.messages()};
 }
 
 VectorExchanges::Made VectorExchanges::plan_own(MPI_Comm comm, const PeerBytes& peer_bytes) const {
-  const Extent all = extent_of(comm, peer_bytes, members_.size);
-  const PortLoads loads = port_loads(comm, peer_bytes, all);
-  if (!loads.worth) return {{}, FallbackReason::not_worth};
+  const PortLoads loads = port_loads(comm, peer_bytes);
   if (loads.most_messages > limits::most_partners_in_rounds) return plan_whole(comm, peer_bytes);
   const MPI_Comm own = members_.private_comm(comm);
   if (own == MPI_COMM_NULL) return {};
-  PlannedByRounds made = plan_by_rounds(own, planner_->part(), members_.numbering, peer_bytes, all, loads);
+  PlannedByRounds made = plan_by_rounds(own, planner_->part(), members_.numbering, peer_bytes, loads);
   if (!made.planned) members_.trouble(made.problem);
-  return {std::move(made.planned), FallbackReason::no_plan, made.demand_class, all.messages, made.rounds};
+  return {std::move(made.planned), FallbackReason::no_plan, loads.messages, made.rounds};
 }
 
 VectorExchanges::Made VectorExchanges::plan(MPI_Comm comm, const PeerBytes& peer_bytes) {

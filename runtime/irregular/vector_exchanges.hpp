@@ -1,5 +1,6 @@
 #pragma once
-/// The schedules of a communicator's irregular exchanges, looked up with one small reduction per call.
+/// A communicator's calls with messages of different sizes: what all ranks send, asked by one small reduction a call,
+/// and schedules that are drawn up for sizes that come again (Wang, Lin and Ranka).
 #include <mpi.h>
 
 #include <cstdint>
@@ -17,14 +18,18 @@
 
 namespace hocket::runtime {
 
-/// Total volume of a call that the library served.
-struct LookedAt {
-  Extent extent;
-  bool outran_wires;  ///< it took less than half of what the wires need for it, as they are described
-};
+/// What all ranks send in one call.
+struct Volumes {
+  std::uint64_t bytes = 0, messages = 0;
+  std::uint64_t most = 0;   ///< bytes that the busiest rank sends, or gets
+  std::uint64_t known = 0;  ///< ScheduleCache::candidates() of all ranks
 
-/// `seconds`: of the call, on this rank. Collective.
-[[nodiscard]] LookedAt look_at(MPI_Comm comm, const PeerBytes& peer_bytes, int ranks, double seconds);
+  /// False if some rank can tell that only the MPI library can serve the call.
+  [[nodiscard]] bool well_formed() const { return (known & ScheduleCache::well_formed) != 0; }
+  /// True if a schedule of the equal all-to-all has few phases in which nothing is sent.
+  [[nodiscard]] bool is_dense(int ranks) const;
+  [[nodiscard]] MessageSizes sizes(int ranks) const;
+};
 
 class VectorExchanges {
  public:
@@ -34,28 +39,23 @@ class VectorExchanges {
     const Numbering& numbering;
     std::function<MPI_Comm(MPI_Comm)> private_comm;
     std::function<const Network*(MPI_Comm)> network;
-    /// See Choices::of_irregular().
-    std::function<std::shared_ptr<Selection>(MPI_Comm, DemandClass, double)> selection;
     std::function<void(const std::string&)> trouble;  ///< told why there is no plan, in words
   };
   explicit VectorExchanges(Members members) : members_(std::move(members)) {}
 
-  /// False, on all ranks alike, while calls go to the MPI library unseen. To be asked once per call.
-  [[nodiscard]] bool asks() { return backoff_.asks(); }
-  /// The exchange that serves a call; null, on all ranks alike, if the MPI library serves it.
-  struct Found {
-    const Exchange* exchange = nullptr;
-    FallbackReason why = FallbackReason::erroneous;
-    Extent extent;                   ///< nothing: not known
-    Selection* selection = nullptr;  ///< a selection under way, to be told when the call is over
-  };
-  /// For a call of these sizes; nothing: only the MPI library can serve it, as far as this rank can tell. Collective.
-  [[nodiscard]] Found find(MPI_Comm comm, std::optional<PeerBytes> peer_bytes);
+  /// Which calls are asked about.
+  [[nodiscard]] Backoff& backoff() { return backoff_; }
+  /// `peer_bytes`: nothing if only the MPI library can serve the call, as far as this rank can tell. Collective.
+  [[nodiscard]] Volumes ask(MPI_Comm comm, const std::optional<PeerBytes>& peer_bytes) const;
+
+  /// The schedule for the very sizes of a call, drawn up when they come a second time, or at once if they take much
+  /// longer than that; null, on all ranks alike and with the reason, if there is none (yet). Collective.
+  [[nodiscard]] std::pair<const Exchange*, FallbackReason> planned(MPI_Comm comm, const Volumes& all,
+                                                                   PeerBytes peer_bytes);
 
   struct Made {
     std::optional<Planned> planned;
     FallbackReason why = FallbackReason::no_plan;
-    DemandClass demand_class;
     std::uint64_t messages = 0;  ///< messages of all ranks
     std::uint32_t rounds = 0;    ///< in which they agreed on phases; 0: every rank has planned the whole
   };
@@ -68,7 +68,6 @@ class VectorExchanges {
   [[nodiscard]] bool prepare(MPI_Comm comm);
   [[nodiscard]] Made plan_whole(MPI_Comm comm, const PeerBytes& peer_bytes) const;
   [[nodiscard]] Made plan_own(MPI_Comm comm, const PeerBytes& peer_bytes) const;
-  [[nodiscard]] ScheduleCache::Known* recognised(MPI_Comm comm, std::optional<PeerBytes> peer_bytes);
 
   Members members_;
   std::unique_ptr<Planner> planner_;

@@ -14,8 +14,7 @@ enum class FallbackReason : std::uint8_t {
   erroneous,          ///< arguments that the MPI library is to judge
   no_place,           ///< a rank whose host the network does not know, no plan, or settings that differ
   no_plan,            ///< the exchange cannot be planned, or its plan was refused
-  new_sizes,          ///< an irregular exchange seen for the first time
-  not_worth,          ///< a schedule would not gain
+  new_sizes,          ///< an irregular exchange that is planned when its sizes come again
   not_asked,          ///< irregular exchanges have gained nothing for a while
   sizes_unknown,      ///< only all ranks together know the sizes, and a rank need not wait for others
   not_ready,          ///< nonblocking, and the communicator has no plan yet

@@ -176,7 +176,7 @@ Choices& Team::choices() {
             },
         .exchange =
             [this](MPI_Comm comm, CallKind kind, const Candidate& candidate) {
-              return kind == irregular_calls() ? irregular_two_level(comm, candidate) : exchange(comm, kind, candidate);
+              return kind == irregular_calls() ? uneven_exchange(comm, candidate) : exchange(comm, kind, candidate);
             },
         .made = [this](CallKind kind, const Candidate& candidate) { return made_exchange(kind, candidate); },
         .pending = [this] { leave_pending(); },
@@ -264,17 +264,19 @@ bool Team::aggregates(CallKind kind, std::size_t bytes) const {
   return setup_->host_team != nullptr && setup_->host_team->fits(*kind.collective, bytes);
 }
 
-Exchange* Team::irregular_two_level(MPI_Comm comm, const Candidate& candidate) {
-  static const Collective& between_leaders = find_collective("all-to-all");
-  if (!candidate.two_level) return nullptr;
-  Exchange* const found = exchange(comm, {&between_leaders}, candidate);
-  return found != nullptr && aggregates(irregular_calls(), 1) ? found : nullptr;
+Exchange* Team::uneven_exchange(MPI_Comm comm, const Candidate& candidate) {
+  static const Collective& equal = find_collective("all-to-all");
+  if (candidate.planned) return nullptr;
+  Exchange* const found = exchange(comm, {&equal}, candidate);
+  if (found == nullptr) return nullptr;
+  // Who relays parts of other ranks' messages would have to know their lengths.
+  const bool fits = candidate.two_level ? aggregates(irregular_calls(), 1) : !found->planned().relays();
+  return fits ? found : nullptr;
 }
 
-void Team::looked_at(const Extent& extent, bool outran_wires) {
-  has_large_calls_ |= extent.large_enough() && !outran_wires;
-  const auto ranks = static_cast<std::uint64_t>(size_);
-  irregular_bytes_ = static_cast<std::size_t>((extent.bytes + ranks * (ranks - 1) - 1) / (ranks * (ranks - 1)));
+Exchange* Team::phases_for(MPI_Comm comm, const Volumes& all) {
+  if (!settings().algorithm.empty() || !all.is_dense(size_)) return nullptr;
+  return uneven_exchange(comm, fixed_ != nullptr ? *fixed_ : as_planned);
 }
 
 const Network* Team::network(MPI_Comm comm) {
@@ -338,9 +340,6 @@ VectorExchanges& Team::vectors() {
         rank_, size_, setup_->hosts, setup_->numbering,
         [setup = setup_.get()](MPI_Comm comm) { return setup->team->private_comm(comm); },
         [setup = setup_.get()](MPI_Comm comm) { return setup->team->network(comm); },
-        [setup = setup_.get()](MPI_Comm comm, DemandClass demand_class, double bound) {
-          return setup->team->choices().of_irregular(comm, demand_class, bound);
-        },
         [setup = setup_.get()](const std::string& problem) { setup->team->problem_ = problem; }});
   return *setup_->vectors;
 }

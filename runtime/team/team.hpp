@@ -30,6 +30,8 @@ extern "C" std::atomic<int> hocket_pending_setups;
 
 namespace hocket::runtime {
 
+struct Volumes;
+
 class Team {
  public:
   /// The team of an intracommunicator; made on first use, collectively: before a rank looks at anything that other
@@ -59,16 +61,6 @@ class Team {
   /// The ranks agree on whether they can follow a plan together, which costs some collective calls. Collective.
   void meet(MPI_Comm comm);
   [[nodiscard]] bool met() const { return met_; }
-  /// Call once per irregular call before meet(): true if the ranks should compare this call's size. The first call is
-  /// checked, then with exponential back-off (factor 16); a jitter of 0 to 2 calls avoids resonance with periodic
-  /// programs.
-  [[nodiscard]] bool looks_at_size() {
-    if (has_large_calls_ || ++irregular_calls_ != next_look_) return false;
-    next_look_ = 16 * next_look_ + looks_++ % 3;
-    return true;
-  }
-  /// A look has shown that the ranks are to meet in the next irregular call.
-  [[nodiscard]] bool has_large_calls() const { return has_large_calls_; }
   /// False where nothing could come of it.
   [[nodiscard]] bool could_meet() const { return !left_alone_ && size_ >= 3; }
 
@@ -92,14 +84,12 @@ class Team {
   [[nodiscard]] Exchange* made_exchange(CallKind kind, const Candidate& candidate) const;
   /// True if messages of `bytes` bytes fit the shared memory of the two-level exchange for `kind`, which must exist.
   [[nodiscard]] bool aggregates(CallKind kind, std::size_t bytes) const;
-  /// The exchange between leaders that serves all two-level irregular calls; message sizes travel inside the
-  /// aggregates. Null if `candidate` is not a two-level one or no shared memory is available. Collective.
-  [[nodiscard]] Exchange* irregular_two_level(MPI_Comm comm, const Candidate& candidate);
-  /// Bytes of an irregular call between two ranks, on average, when the ranks last looked at one; 0: not yet.
-  [[nodiscard]] std::size_t irregular_bytes() const { return irregular_bytes_; }
-  /// Records the volume of an irregular call. A large one makes the ranks meet in the next one, unless it
-  /// `outran_wires`: then the network hardly limits it. Every rank calls this for the same MPI call.
-  void looked_at(const Extent& extent, bool outran_wires);
+  /// The exchange for calls whose messages differ in size: that of MPI_Alltoall, whose phases are free of contention
+  /// whatever messages weigh, or the one between leaders. Null if there is none. Collective.
+  [[nodiscard]] Exchange* uneven_exchange(MPI_Comm comm, const Candidate& candidate);
+  /// The same for calls that are not timed: null, too, where many phases would be empty or the user has asked for an
+  /// algorithm. Collective.
+  [[nodiscard]] Exchange* phases_for(MPI_Comm comm, const Volumes& all);
   /// Something is left to be agreed on in the next call in which all ranks wait for each other
   /// (docs/decisions/0063-what-is-agreed-waits-for-who-waits.md). At the same place among the calls of the communicator
   /// on every rank. Local.
@@ -163,9 +153,6 @@ class Team {
   KnownNeighbours neighbours_;
   std::unique_ptr<Setup> setup_;
   std::unique_ptr<Choices> choices_;
-  std::size_t irregular_bytes_ = 0;
-  std::uint64_t irregular_calls_ = 0, next_look_ = 1, looks_ = 0;
-  bool has_large_calls_ = false;
 };
 
 }  // namespace hocket::runtime

@@ -25,7 +25,7 @@ from hocket.launch.paths import paths_environment
 from hocket.launch.placement import hosts_by_coordinates
 from hocket.launch.runtime.ready import find_runtime
 from hocket.planning.network_check import check_same_network
-from hocket.planning.plan import MOST_STEPS, Exchange, check, of_choice, ports_of
+from hocket.planning.plan import AUTO, MOST_STEPS, Exchange, check, of_choice, ports_of
 from hocket.system.cache import choices_dir, keep
 from hocket.system.files import read_file, real_path
 
@@ -111,7 +111,7 @@ class RuntimeOptions:
         return {option: (variable_of(option), value) for option, value in said.items()}
 
     def _irregular_algorithm(self) -> str | None:
-        if self.algorithm is not None:
+        if self.algorithm not in (None, AUTO):
             try:
                 _core.find_algorithm(self.algorithm, IRREGULAR)
             except _core.InputError as error:
@@ -146,7 +146,7 @@ def variable_of(option: str) -> str:
 def _check_variable(name: str, value: str) -> None:
     """Raises UsageError, naming the variable, for a value that the runtime would not take."""
     wrong = _core.wrong_variables([f"{name}={value}"])
-    if name == "HOCKET_ALGORITHM" and not wrong:
+    if name == "HOCKET_ALGORITHM" and value != AUTO and not wrong:
         try:
             _core.find_algorithm(value, IRREGULAR)
         except _core.InputError as error:

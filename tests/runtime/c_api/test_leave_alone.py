@@ -15,7 +15,7 @@ from mpi_programs import compile_with_hocket, mpiexec
 PROGRAMS = Path(__file__).parents[1] / "programs"
 Launch = Callable[..., subprocess.CompletedProcess[str]]
 REFUSED = "error this is not an intracommunicator; Hocket serves no others"
-EVERYTHING = {"HOCKET_MIN_FLOWS": "1", "HOCKET_MIN_SENDERS": "1"}
+EVERYTHING = {"HOCKET_MIN_VECTOR_BYTES": "1"}
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +33,7 @@ def test_what_is_left_alone(launch: Launch, program: Path, tmp_path: Path) -> No
     assert scheduled.pop("wrong") == "0"
     assert scheduled["fresh"] == scheduled["used"] == scheduled["twice"] == "0"
     assert scheduled["duplicate"] == scheduled["world"] == scheduled["chosen"] != "0"
-    # The irregular calls have no candidates.
-    assert 0 < int(scheduled["passed"]) < int(scheduled["chosen"])
+    assert scheduled["passed"] == "0"
     reasons = {line["why"] for line in json.loads(report.read_text())["lines"]}
     assert "left_alone" in reasons
 

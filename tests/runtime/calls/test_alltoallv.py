@@ -71,7 +71,7 @@ def calls_of(
 def test_the_same_counts_again_cost_one_small_reduction(launch: Launched, tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     calls = calls_of(launch, "30000x6 20000x4 30000x2", HOCKET_TRACE=str(trace))
-    one = (1, 8, 0)
+    one = (1, 32, 0)
     planned = [calls[1], calls[7]]  # when they come a second time
     assert all(call[3] == 1 for call in planned)
     assert [call[1:] for call in calls[2:6] + calls[8:]] == [one] * 8
@@ -96,23 +96,9 @@ def test_small_exchanges_soon_ask_nobody(launch: Launched) -> None:
     calls = calls_of(launch, "300x150 30000x80", HOCKET_MIN_VECTOR_BYTES="10000")
     small, large = calls[:150], calls[150:]
     asked = [i for i, call in enumerate(small) if call[1] > 0]
-    assert asked == [0, 1, 2, 3, 5, 8, 13, 22, 39, 72, 137]
-    assert all(call[1:] == (1, 8, 0) for call in large[-2:])  # noticed by and by
+    assert asked == [0, 1, 3, 6, 11, 20, 37, 70, 135]
+    assert all(call[1:] == (1, 32, 0) for call in large[-2:])  # noticed by and by
     assert [call[1] > 0 for call in large].index(True) <= 64
-
-
-def test_large_exchanges_that_the_library_serves_are_asked_about_ever_more_rarely(
-    launch: Launched, tmp_path: Path
-) -> None:
-    """Where ranks outnumber cores one small reduction can take as long as they do."""
-    trace = tmp_path / "trace"
-    few = {"HOCKET_MIN_FLOWS": "1000", "HOCKET_MIN_SENDERS": "1000", "HOCKET_TRACE": str(trace)}
-    calls = calls_of(launch, "30000x14", "chain:2,2@1Mbit", **few)
-    assert calls[0][3] == 1  # found not worth a schedule
-    assert [call[1:] for call in calls[1:]] == [
-        (1, 8, 0) if i in (1, 2, 3, 5, 8, 13) else (0, 0, 0) for i in range(1, 14)
-    ]
-    assert scheduled(trace) == 0
 
 
 @pytest.mark.parametrize("ranks", [2, 4])
@@ -124,20 +110,25 @@ def test_where_nothing_can_collide_nobody_is_asked(launch: Launched, ranks: int)
     assert re.findall(r"reductions (\d+)", done.stdout) == [first, "0", "0"]
 
 
-def test_limits(check: Check) -> None:
-    """Few flows, or small messages, go to the MPI library."""
-    for env in (ALL | {"HOCKET_MIN_FLOWS": "9", "HOCKET_MIN_SENDERS": "9"}, {"HOCKET_MIN_FLOWS": "1"}):
-        assert check(f"{ROUNDS} 9000x3", "chain:2,2", 4, env=env).scheduled() == 0
-    env = ALL | {"HOCKET_MIN_FLOWS": "9", "HOCKET_MIN_SENDERS": "2"}
-    assert check(f"{ROUNDS} 9000x3", "chain:2,2", 4, env=env).scheduled("MPI_Alltoallv") == 2
+def test_a_limit_passes_on_what_is_smaller(check: Check) -> None:
+    for bytes_, scheduled in (("4000", 3), ("8000", 0)):
+        said = check(f"{ROUNDS} 9000x3", "chain:2,2", 4, env={"HOCKET_MIN_VECTOR_BYTES": bytes_})
+        assert said.scheduled("MPI_Alltoallv") == scheduled
+
+
+def test_one_schedule_serves_all_sizes(launch: Launched, tmp_path: Path) -> None:
+    """The phases of the equal all-to-all, whatever messages weigh: nothing is planned, nobody is asked for sizes."""
+    trace = tmp_path / "trace"
+    calls = calls_of(
+        launch, "30000c10 300x5", HOCKET_ALGORITHM="", HOCKET_CANDIDATE="window-1", HOCKET_TRACE=str(trace)
+    )
+    assert [call[1:] for call in calls[1:]] == [(0, 0, 0)] * 14  # the first finds out where the ranks are
+    assert trace.with_name("trace.0").read_text().count("all-to-all ") == 15
 
 
 def test_options_of_the_launcher(launch: Launched, check: Check) -> None:
-    env = {"HOCKET_MIN_FLOWS": "1"}
-    said = check(
-        f"{ROUNDS} 9000x3", "chain:2,2", 4, "--min-vector-bytes", "1KiB", "--algorithm", "LP", env=env
-    )
-    all_scheduled(said, "MPI_Alltoallv", by="LP", but=("new_sizes",))
+    said = check(f"{ROUNDS} 9000x3", "chain:2,2", 4, "--min-vector-bytes", "1KiB", "--algorithm", "LP")
+    assert said.served("MPI_Alltoallv")["scheduled: LP"] == 2  # from the second time on
     refused = launch(f"{ROUNDS} 9000x3", "chain:2,2", 4, "--algorithm", "fastest")
     assert refused.returncode == 2 and "no irregular algorithm is called 'fastest'" in refused.stderr
 

@@ -14,8 +14,6 @@ from typing import Any
 
 import pytest
 
-from scheduled_calls import ALL
-
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 
 # Microseconds a call. What a step costs is measured: milliseconds on busy machines.
@@ -70,7 +68,7 @@ def only_file(kept: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("form", ["blocking", "all-gather"])
+@pytest.mark.parametrize("form", ["blocking", "all-gather", "vector"])
 def test_a_faster_schedule_is_found_and_stays(calls: Callable[..., Told], kept: Path, form: str) -> None:
     told = calls(SLOW, FAST, form=form)
     assert told.first == 1, "only the first call is the library's"
@@ -85,9 +83,12 @@ def test_a_library_that_stalls_on_one_rank_in_turn_is_slow(calls: Callable[..., 
     assert "winner=native " not in only_file(kept).read_text()
 
 
-def test_a_slower_schedule_costs_a_few_calls_at_most(calls: Callable[..., Told], kept: Path) -> None:
+@pytest.mark.parametrize("form", ["blocking", "vector"])
+def test_a_slower_schedule_costs_a_few_calls_at_most(
+    calls: Callable[..., Told], kept: Path, form: str
+) -> None:
     """The prediction is wrong: it knows the library's time and the network's, not what a schedule will take."""
-    told = calls("20000", "100000", number=60, look="1")
+    told = calls("20000", "100000", number=60, look="1", form=form)
     assert told.scheduled <= 3
     assert "winner=native " in only_file(kept).read_text()
 
@@ -99,11 +100,10 @@ def test_what_takes_too_long_gives_up_its_order(
     """The program checks all bytes, in this call and the ones after it. What the wires are said to do faster than the
     library serves first."""
     trace = tmp_path / "trace"
-    env = {**ALL, "HOCKET_TRACE": str(trace)}
+    env = {"HOCKET_TRACE": str(trace)}
     assert calls("20000", "900000", form=form, number=60, look="1", env=env).scheduled > 0
     texts = [path.read_text() for path in tmp_path.glob("trace.*")]
-    most = 8 if form == "vector" else 3
-    assert len(texts) == 4 and all(1 <= text.count("give up order") <= most for text in texts)
+    assert len(texts) == 4 and all(1 <= text.count("give up order") <= 3 for text in texts)
 
 
 def test_broadcasts_learn_only_where_all_ranks_wait(calls: Callable[..., Told]) -> None:
@@ -137,7 +137,6 @@ def test_aggregates_are_offered_to_small_irregular_calls(calls: Callable[..., To
     """Not that they stay: to the clock of ranks that carry nothing an aggregated call is the library's."""
     told = calls(SLOW, FAST, form="vector", size=8, number=160, network="chain:1,1*2")
     assert "all-to-all of 4 ranks on 2 hosts, aggregated: " in told.said and told.scheduled > 0
-    assert calls(SLOW, FAST, form="vector", size=8, number=160).scheduled == 0  # one rank a host
 
 
 def test_a_size_that_never_comes_again_does_not_hold_up_others(calls: Callable[..., Told]) -> None:
@@ -202,17 +201,17 @@ def test_a_first_call_that_opens_connections_does_not_make_the_ranks_meet(calls:
     assert told.scheduled == 0 and "phases by" not in told.said
 
 
-@pytest.mark.parametrize(("form", "agreements"), [("blocking", 2), ("vector", 4)])
+@pytest.mark.parametrize(("form", "agreements"), [("blocking", 2), ("vector", 13)])
 def test_what_short_calls_cost(calls: Callable[..., Told], form: str, agreements: int) -> None:
-    """Calls 64 and 65 of 200 are timed; irregular calls 1 and 16 are looked at, too."""
-    assert calls("30", FAST, form=form, size=8, number=200).agreements == agreements
+    """Calls 64 and 65 of 200 are timed; what is sent in irregular calls is asked ever more rarely."""
+    assert calls("30", FAST, form=form, size=16, number=200).agreements == agreements
 
 
 def test_large_irregular_calls_that_outrun_the_wires_make_nobody_meet(calls: Callable[..., Told]) -> None:
     """A rank's data need 25 ms of its host's link."""
-    told = calls("600", FAST, *LEARN, "-v", form="vector", size=1 << 20)
-    assert told.scheduled == 0 and "not_worth" not in told.said  # a plan would not be
-    assert "not_worth" in calls("60000", FAST, *LEARN, "-v", form="vector", size=1 << 20, number=4).said
+    for native, meets in (("600", False), ("60000", True)):
+        told = calls(native, FAST, *LEARN, "-v", form="vector", size=1 << 20, number=12)
+        assert (told.scheduled > 0) == ("phases by" in told.said) == meets
 
 
 @pytest.mark.parametrize(("native", "size"), [("30", 8192), (SLOW, 64)])
@@ -260,48 +259,27 @@ def test_the_report_tells_what_was_found_out(calls: Callable[..., Told], tmp_pat
     assert choice["native"] == pytest.approx(0.6, rel=0.1)
 
 
-def test_an_irregular_exchange_is_scheduled_while_that_is_faster(calls: Callable[..., Told]) -> None:
-    told = calls(SLOW, FAST, form="vector", env=ALL)
-    assert (
-        told.first <= 3 and told.last == 39
-    )  # planned when it comes again; then the library's call is timed
-    assert told.scheduled >= 34  # the library's call is tried a few times
-
-
-def test_an_irregular_exchange_goes_back_to_the_library_where_that_is_faster(
-    calls: Callable[..., Told],
-) -> None:
-    told = calls(FAST, SLOW, form="vector", env=ALL)
-    assert 1 <= told.scheduled <= 10 and told.last <= 15
-    assert calls(FAST, SLOW, "--choose", "off", form="vector", env=ALL, number=6).last == 5
-
-
 def test_ranks_do_not_meet_for_small_irregular_calls(calls: Callable[..., Told]) -> None:
     """Where they meet they find that the network does not know this machine."""
     for how, size, meets in (("learn", 64, False), ("learn", 1 << 16, True), ("off", 64, True)):
         told = calls(
-            "6000", FAST, "--choose", how, "--placement", "names", form="vector", size=size, number=10
+            "60000", FAST, "--choose", how, "--placement", "names", form="vector", size=size, number=10
         )
         assert ("the MPI library serves" in told.said) == meets, (how, size, told.said)
 
 
-def test_what_is_known_of_an_irregular_exchange_serves_the_next_run(
-    calls: Callable[..., Told], kept: Path
-) -> None:
-    """Scheduling begins once the exchange is planned: when it comes again after the call that is looked
-    at."""
-    assert calls(SLOW, FAST, form="vector", env=ALL).first >= 3
+def test_what_is_known_of_irregular_calls_serves_the_next_run(calls: Callable[..., Told], kept: Path) -> None:
+    """Whatever their sizes, if they are of one class."""
+    assert calls(SLOW, FAST, form="vector").first == 1
     text = only_file(kept).read_text()
-    assert re.search(r"call=irregular .* layout=demand-[0-9a-f]{16} .*winner=schedule ", text)
-    assert calls(SLOW, FAST, form="vector", number=12, env=ALL).first == 2
-    other_bytes = calls(SLOW, FAST, form="vector", number=12, size=20000, env=ALL)
-    assert other_bytes.first >= 3, "timings of another demand count for nothing"
-    assert len(re.findall("call=irregular", only_file(kept).read_text())) == 2
-    assert calls(SLOW, FAST, form="vector", number=12, network="chain:3,1", env=ALL).first >= 3
+    assert re.search(r"call=alltoallv size=26 layout=sparse-0-skewed-0 .*winner=(window|order)", text)
+    assert calls(SLOW, FAST, form="vector", number=12).first == 0
+    assert calls(SLOW, FAST, form="vector", number=12, size=20000).first == 1, "another class"
+    assert len(re.findall("call=alltoallv", only_file(kept).read_text())) == 2
+    assert calls(SLOW, FAST, form="vector", number=12, network="chain:3,1").first == 1
 
 
-def test_an_irregular_exchange_that_lost_is_left_to_the_library_in_the_next_run(
-    calls: Callable[..., Told],
-) -> None:
-    assert calls(FAST, SLOW, form="vector", env=ALL).scheduled >= 1
-    assert calls(FAST, SLOW, form="vector", env=ALL).scheduled == 0
+def test_irregular_calls_that_lost_are_left_to_the_library_in_the_next_run(calls: Callable[..., Told]) -> None:
+    lost = {"form": "vector", "look": "1", "number": 60}
+    assert calls("20000", "100000", **lost).scheduled >= 1
+    assert calls("20000", "100000", **lost).scheduled == 0

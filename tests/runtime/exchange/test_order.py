@@ -254,7 +254,6 @@ def test_irregular_exchanges_keep_to_their_plan(
     waits = _core.derive_waits(built, schedule, window)
     plan = _core.Plan(built, schedule, waits, demand, algorithm, 0, 0.0, 0.0)
     settings = {
-        "HOCKET_MIN_FLOWS": 1,
         "HOCKET_MIN_VECTOR_BYTES": 1,
         "HOCKET_ALGORITHM": algorithm,
         "HOCKET_SEED": 7,

@@ -101,29 +101,6 @@ def test_where_more_than_ports_is_shared_the_whole_is_planned(launch: Launched, 
     assert said.count("are planned together: they share links") == 1
 
 
-def test_limits_are_those_of_a_plan_of_the_whole(launch: Launched) -> None:
-    """Limits count the flows on the busiest port, and the senders into hosts that are nearly as busy."""
-    network, demand = read_network("star:6"), thirds(6, 30000)
-    most, none = 1000, 1
-    flows, senders = (
-        next(
-            limit
-            for limit in range(1, 7)
-            if not _core.worth_scheduling(network, demand, 1, *((limit, most), (most, limit))[which])
-        )
-        for which in range(2)
-    )
-    assert flows > none and senders > none
-    for limits, worth in (
-        ((flows, senders), False),
-        ((flows - 1, most), True),
-        ((most, senders - 1), True),
-    ):
-        env = dict(zip(("HOCKET_MIN_FLOWS", "HOCKET_MIN_SENDERS"), map(str, limits), strict=True))
-        matrices, said = calls_of(launch, "star:6", **env)
-        assert matrices == [0, 0, 0] and bool(AGREED.search(said)) == worth
-
-
 @pytest.mark.parametrize(
     ("src", "dst", "sent", "expected"),
     [(1, 0, 2000, 3000), (8, 9, 0, 3000), (9, 8, 3000, 0), (2, 7, 3000, 2999)],

@@ -2,15 +2,15 @@
  * FORM: blocking, all-gather, broadcast (a barrier between two), broadcasts (nothing between them), all-reduce (of all
  * ranks' blocks), sums (all-reduces of floating-point numbers, the same in each call), sums-late (all-reduces; sums in
  * the last quarter of the calls), sums-early (the same, and a sum in the first call), sums-later (nonblocking sums with
- * a barrier after each), vector (MPI_Alltoallv), both (persistent after blocking), sizes (blocking; BYTES in the first
- * call, half of it in the next, down to a 32nd, and so on), left (blocking; BYTES in the first two calls, half of it in
- * all others), hiccup (blocking; the library's second call takes NATIVE_US, all others a thousandth), opens (the same
- * of the first), or stalls (blocking; the library's call takes NATIVE_US on one rank in turn, a thousandth on the
- * others, as if a message to it had been lost). The runtime sees this program's clock: a call that sends no message of
- * the runtime's takes NATIVE_US, another one SCHEDULED_US. So what it finds out does not depend on the machine.
- * LOOK_US: nor does what meetings and small messages take: MPI_Wtime moves by so much whenever the runtime looks at it,
- * from the seventh time on by LATER_US. Prints how many calls (where there are any: sums) were scheduled, which were
- * the first and the last, and how often this rank agreed with the others on something. */
+ * a barrier after each), vector (MPI_Alltoallv, other sizes in each call), both (persistent after blocking), sizes
+ * (blocking; BYTES in the first call, half of it in the next, down to a 32nd, and so on), left (blocking; BYTES in the
+ * first two calls, half of it in all others), hiccup (blocking; the library's second call takes NATIVE_US, all others a
+ * thousandth), opens (the same of the first), or stalls (blocking; the library's call takes NATIVE_US on one rank in
+ * turn, a thousandth on the others, as if a message to it had been lost). The runtime sees this program's clock: a call
+ * that sends no message of the runtime's takes NATIVE_US, another one SCHEDULED_US. So what it finds out does not depend
+ * on the machine. LOOK_US: nor does what meetings and small messages take: MPI_Wtime moves by so much whenever the
+ * runtime looks at it, from the seventh time on by LATER_US. Prints how many calls (where there are any: sums) were
+ * scheduled, which were the first and the last, and how often this rank agreed with the others on something. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -162,10 +162,6 @@ int main(int argc, char** argv) {
   const int vector = strcmp(argv[1], "vector") == 0, sizes = strcmp(argv[1], "sizes") == 0, most = b.bytes;
   int* counts = malloc(2 * (size_t)b.n * sizeof(int));
   int* places = counts + b.n;
-  for (int i = 0; i < b.n; ++i) {
-    counts[i] = b.bytes;
-    places[i] = i * b.bytes;
-  }
   const int stalls = strcmp(argv[1], "stalls") == 0, left = strcmp(argv[1], "left") == 0,
             hiccup = strcmp(argv[1], "hiccup") == 0, opens = strcmp(argv[1], "opens") == 0;
   const long stalled_us = native_us;
@@ -178,6 +174,11 @@ int main(int argc, char** argv) {
     scheduled_call = 0;
     if (sizes) b.bytes = most >> round % 6;
     if (left) b.bytes = most >> (round >= 2);
+    if (vector) b.bytes = most - most / 64 * (round % 8);
+    for (int i = 0; i < b.n; ++i) {
+      counts[i] = b.bytes;
+      places[i] = i * b.bytes;
+    }
     if (stalls) native_us = round % b.n == b.rank ? stalled_us : stalled_us / 1000;
     if (hiccup || opens) native_us = round == hiccup ? stalled_us : stalled_us / 1000;
     const int is_sum = sums && (!mixed || round >= calls - calls / 4 || (early && round == 0));

@@ -139,14 +139,10 @@ IRREGULAR = sum(1024 * (1 + (rank + to) % 3) for rank in range(4) for to in rang
 
 
 def test_irregular_exchanges_are_scheduled_when_their_sizes_come_back(report: Callable[..., Told]) -> None:
-    eager = {"HOCKET_MIN_FLOWS": "1", "HOCKET_MIN_SENDERS": "1"}
-    told = report("report_calls vectors", "chain:2,2", 4, "--min-vector-bytes", "1", env=eager)
-    first = told.line(call="MPI_Alltoallv", served="native")
-    assert (first["why"], first["calls"], first["bytes"]) == ("new_sizes", 1, IRREGULAR)
-    others = told.line(call="MPI_Alltoallv", served="scheduled")
-    assert (others["calls"], others["bytes"]) == (4, 4 * IRREGULAR)
+    told = report("report_calls vectors", "chain:2,2", 4, "--min-vector-bytes", "1", "--algorithm", "auto")
+    others = told.line(call="MPI_Alltoallv", calls=4)  # the first follows the phases of the equal all-to-all
+    assert (others["served"], others["bytes"]) == ("scheduled", 4 * IRREGULAR)
     assert 0 < others["bound_seconds"] <= others["predicted_seconds"]
-    assert told.document["lines"][0]["line"] == told.document["lines"][1]["line"] > 0
 
 
 def test_nonblocking_calls_whose_sizes_nobody_knows(report: Callable[..., Told]) -> None:

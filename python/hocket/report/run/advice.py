@@ -21,7 +21,6 @@ REASONS: Final = {
     "no_place": "no place in the network",
     "no_plan": "no plan",
     "new_sizes": "sizes seen first",
-    "not_worth": "would not gain",
     "not_asked": "has not gained",
     "sizes_unknown": "sizes unknown",
     "not_ready": "not planned yet",
