@@ -134,8 +134,10 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "",
         *table(
             "network | ranks | sizes | phases | planned | at once",
-            lambda row: f"{row['network']} | {row['ranks']} | {row['sizes']} | "
-            + " | ".join(number(row[key]) for key in ("phases", "planned", "at_once")),
+            lambda row: (
+                f"{row['network']} | {row['ranks']} | {row['sizes']} | "
+                + " | ".join(number(row[key]) for key in ("phases", "planned", "at_once"))
+            ),
             rows,
         ),
     ]

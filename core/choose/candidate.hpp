@@ -57,8 +57,8 @@ struct CallFacts {
   std::size_t segment = 0;         ///< bytes of the segments of messages
   bool is_usual_segment = true;    ///< nobody has asked for another
   bool waits_for_turns = true;     ///< flow control by tokens
-  bool has_phases = true;  ///< there is a schedule that all calls of the kind can follow
-  bool plans = false;      ///< sizes are such that a schedule of their own may be faster
+  bool has_phases = true;          ///< there is a schedule that all calls of the kind can follow
+  bool plans = false;              ///< sizes are such that a schedule of their own may be faster
 };
 
 /// True if the candidate can serve a call of these facts; two-level messages also need hosts with several ranks.

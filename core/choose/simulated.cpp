@@ -33,7 +33,8 @@ Schedule with_drawn_sizes(const Schedule& schedule, unsigned sparse, unsigned sk
   PieceLists pieces;
   for (const Hop& hop : schedule.hops()) {
     const double times = share() * pairs < 1 ? pairs * weight() : 0;
-    const double bytes = std::max(1.0, times * static_cast<double>(schedule.message_bytes()));  // empty ones are signals
+    const double bytes =
+        std::max(1.0, times * static_cast<double>(schedule.message_bytes()));  // empty ones are signals
     pieces.pieces.push_back({hop.src, hop.dst, 0, static_cast<std::uint64_t>(bytes)});
     pieces.end_list();
   }

@@ -75,7 +75,7 @@ void note_passed_on(MPI_Comm comm, const Sides& sides, FallbackReason why) {
 struct Server {
   const Exchange* exchange = nullptr;  ///< null: the MPI library
   FallbackReason why = FallbackReason::no_plan;
-  Choices::Call chosen{};  ///< to be told when the call is over
+  Choices::Call chosen{};   ///< to be told when the call is over
   std::uint64_t bytes = 0;  ///< that this rank sends to others, if a schedule serves it
 };
 
@@ -123,8 +123,7 @@ class IrregularServing {
  private:
   void choose(Server& server, const Volumes& all, PeerBytes peer_bytes) {
     Backoff& backoff = team_.vectors().backoff();
-    server.chosen = team_.choices().begin(comm_, irregular_calls(), all.sizes(team_.size()), true,
-                                           backoff.skipped());
+    server.chosen = team_.choices().begin(comm_, irregular_calls(), all.sizes(team_.size()), true, backoff.skipped());
     backoff.answered(&server.chosen.candidate() != &all_candidates[0], server.chosen.goes_on());
     server.why = FallbackReason::faster;
     server.exchange = server.chosen.exchange();
@@ -159,8 +158,7 @@ Server server_of(MPI_Comm comm, const Sides& sides, const Neighbours*& neighbour
   if (!serving.is_timed() && !team->met()) team->meet(comm);
   if (team->met() ? !team->could_collide() : !team->could_meet()) return {.why = team->why_native()};
   if (team->fixed_candidate() == &all_candidates[0]) return {.why = FallbackReason::faster};
-  if (!serving.asks())
-    return {.why = sides.reach.rooted() ? FallbackReason::sizes_unknown : FallbackReason::not_asked};
+  if (!serving.asks()) return {.why = sides.reach.rooted() ? FallbackReason::sizes_unknown : FallbackReason::not_asked};
   neighbours = served_neighbours(comm, sides, *team);
   if (neighbours == nullptr) return {.why = FallbackReason::topology};
   if (!sides.reach.rooted()) {  // all ranks wait next, anyway

@@ -20,8 +20,8 @@ struct Choice {
     fixed,     ///< always the same candidate: nothing can be scheduled, or a prediction has chosen
   };
   CallKind kind;
-  MessageSizes sizes;     ///< in the first call
-  KeptTimings known;      ///< timings from earlier runs; no candidates: there are none
+  MessageSizes sizes;  ///< in the first call
+  KeptTimings known;   ///< timings from earlier runs; no candidates: there are none
   Stage stage = Stage::watched;
   std::uint64_t calls = 0;
   std::uint64_t unseen = 0;          ///< calls before the last one of which the ranks knew nothing

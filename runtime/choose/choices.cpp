@@ -190,7 +190,7 @@ bool Choices::is_long(std::size_t bytes) const {
 bool Choices::looks_at(const Choice& choice) const {
   const int first = is_long(choice.sizes.bytes) ? 0 : 6, step = choice.outruns_wires ? 6 : 3,
             power = std::bit_width(choice.calls) - 1;
-  if (choice.looks > 0) return true;  // the rest of a look
+  if (choice.looks > 0) return true;                                              // the rest of a look
   const bool is_due = std::bit_width(choice.calls - 1 - choice.unseen) <= power;  // 2^power or, unseen, one before it
   return is_due && power >= first && (power - first) % step == 0;
 }
@@ -293,8 +293,8 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
       if (kept.name == all_candidates[0].name) choice.native_seconds = kept.seconds;
   const Collective& collective = *choice.kind.collective;
   const bool uneven = choice.kind == irregular_calls();
-  const Candidate& usual =
-      all_candidates[uneven ? run_window(Pattern::all_to_all, false) : run_window(collective.pattern, collective.rooted)];
+  const Candidate& usual = all_candidates[uneven ? run_window(Pattern::all_to_all, false)
+                                                 : run_window(collective.pattern, collective.rooted)];
   const Exchange* const exchange = members_.exchange(comm, choice.kind, usual);
   if (!uneven && exchange == nullptr) return;
   if (exchange != nullptr) choice.bound_seconds = bound_seconds(exchange->planned(), choice.sizes.bytes);

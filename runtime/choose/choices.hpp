@@ -66,7 +66,7 @@ class Choices {
     [[nodiscard]] Exchange* exchange() const { return exchange_; }
     /// True if something is being found out about such calls.
     [[nodiscard]] bool goes_on() const;
-    [[nodiscard]] Deadline deadline() const { return deadline_; }   ///< time at which it gives up its order
+    [[nodiscard]] Deadline deadline() const { return deadline_; }  ///< time at which it gives up its order
     /// The call has ended on this rank.
     void over();
 
@@ -80,15 +80,15 @@ class Choices {
     Deadline deadline_ = never;
   };
 
-  /// For a blocking call. `waits`: a rank cannot end it before all others have begun it. Collective then; else nothing is
-  /// agreed on, and what is to be is left for settle(). `unseen`: calls like it that the library has served since.
-  [[nodiscard]] Call begin(MPI_Comm comm, CallKind kind, const MessageSizes& sizes, bool waits, std::uint64_t unseen = 0);
+  /// For a blocking call. `waits`: a rank cannot end it before all others have begun it. Collective then; else nothing
+  /// is agreed on, and what is to be is left for settle(). `unseen`: calls like it that the library has served since.
+  [[nodiscard]] Call begin(MPI_Comm comm, CallKind kind, const MessageSizes& sizes, bool waits,
+                           std::uint64_t unseen = 0);
   /// Agrees on what calls in which a rank need not wait have left. In calls in which all ranks wait. Collective.
   void settle(MPI_Comm comm);
   /// The least message of such calls that schedules serve: shorter ones the library sends before anybody receives them
   /// (64 KiB is the largest usual eager limit), and a schedule's sender would wait.
   static constexpr std::size_t least_without_waiting = 64 << 10;
-
 
   /// For calls that cannot be timed: the candidate of the list that serves blocking calls of the same kind and size by
   /// now. Null: there were none. Local.

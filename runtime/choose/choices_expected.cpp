@@ -124,7 +124,8 @@ double Choices::within_host_seconds(const Exchange& exchange, const Choice& choi
 
 std::size_t Choices::carried_bytes(const Exchange& exchange, const Choice& choice) {
   const HostTeam* const together = exchange.host_team();
-  return together != nullptr ? together->aggregate_bytes(*choice.kind.collective, choice.sizes.bytes) : choice.sizes.bytes;
+  return together != nullptr ? together->aggregate_bytes(*choice.kind.collective, choice.sizes.bytes)
+                             : choice.sizes.bytes;
 }
 
 /// Closed-form prediction, used where no simulation is possible.

@@ -38,7 +38,7 @@
   NUMBER(min_vector_bytes, "HOCKET_MIN_VECTOR_BYTES", 0, 0, most_set_bytes, true,                                     \
          "smallest mean message of an irregular exchange that is scheduled; 0: HOCKET_CHOOSE decides")                \
   TEXT(algorithm, "HOCKET_ALGORITHM", true,                                                                           \
-       "irregular calls are planned for their sizes by this algorithm, auto: one for each; empty: where it may gain")  \
+       "irregular calls are planned for their sizes by this algorithm, auto: one for each; empty: where it may gain") \
   NUMBER(seed, "HOCKET_SEED", 1, 0, most_set_bytes, true,                                                             \
          "random seed of irregular schedules; that of the first rank counts")                                         \
   NUMBER(segment, "HOCKET_SEGMENT", usual_segment, 1024, most_segment, true, "bytes per MPI message")                 \

@@ -37,7 +37,8 @@ PeerBytes in_network(PeerBytes peer_bytes, const Numbering& numbering) {
 
 bool wants_rounds(std::uint32_t ranks) {
   const std::string& wanted = settings().algorithm;
-  return wanted == algorithm || ((wanted.empty() || wanted == any_algorithm) && ranks > limits::most_ranks_planned_for_run);
+  return wanted == algorithm ||
+         ((wanted.empty() || wanted == any_algorithm) && ranks > limits::most_ranks_planned_for_run);
 }
 
 PortLoads port_loads(MPI_Comm comm, const PeerBytes& peer_bytes) {
@@ -47,7 +48,8 @@ PortLoads port_loads(MPI_Comm comm, const PeerBytes& peer_bytes) {
     return sum;
   };
   const auto& [sends, receives] = peer_bytes;
-  const std::array<std::uint64_t, 2> own{std::max(bytes(sends), bytes(receives)), std::max(sends.size(), receives.size())};
+  const std::array<std::uint64_t, 2> own{std::max(bytes(sends), bytes(receives)),
+                                         std::max(sends.size(), receives.size())};
   std::array<std::uint64_t, 2> most{};
   reduce(own.data(), most.data(), 2, MPI_UINT64_T, MPI_MAX, comm);
   const std::uint64_t messages = sends.size();

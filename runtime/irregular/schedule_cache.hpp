@@ -22,7 +22,7 @@ class ScheduleCache {
   struct Known {
     PeerBytes peer_bytes;
     std::uint64_t digest = 0, last_use = 0;
-    bool tried = false;  ///< to plan it
+    bool tried = false;                              ///< to plan it
     FallbackReason why = FallbackReason::new_sizes;  ///< while there is no schedule
     std::unique_ptr<Exchange> exchange;              ///< its schedule
   };

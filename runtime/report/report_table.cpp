@@ -20,9 +20,8 @@ constexpr Call calls[] = {
 
 /// In the order of FallbackReason.
 constexpr std::array<std::string_view, 16> reasons = {
-    "small",     "few_ranks",  "intercommunicator", "erroneous",     "no_place",  "no_plan",
-    "new_sizes", "not_asked",         "sizes_unknown", "not_ready", "forwards",
-    "topology",  "left_alone", "operation",         "two_level",     "faster"};
+    "small",         "few_ranks", "intercommunicator", "erroneous", "no_place",   "no_plan",   "new_sizes", "not_asked",
+    "sizes_unknown", "not_ready", "forwards",          "topology",  "left_alone", "operation", "two_level", "faster"};
 static_assert(reasons.size() == static_cast<std::size_t>(FallbackReason::faster) + 1);
 
 }  // namespace

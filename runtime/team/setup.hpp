@@ -1,6 +1,6 @@
 #pragma once
-/// Agreement, plans and exchanges of the ranks of a communicator. They are kept when the program frees it, and serve the
-/// next one of the same ranks in the same order, if all of them have kept the same.
+/// Agreement, plans and exchanges of the ranks of a communicator. They are kept when the program frees it, and serve
+/// the next one of the same ranks in the same order, if all of them have kept the same.
 #include <cstdint>
 #include <exception>
 #include <map>

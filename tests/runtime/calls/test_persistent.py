@@ -67,7 +67,8 @@ def test_freed_while_active_just_before_the_end(check: Check) -> None:
 
 
 def test_small_messages_are_passed_on(check: Check) -> None:
-    assert check(BLOCKING, "chain:2,2", 4, env={"HOCKET_MIN_BYTES": "1000000", "HOCKET_MIN_VECTOR_BYTES": "1000000"}).scheduled() == 0
+    env = {"HOCKET_MIN_BYTES": "1000000", "HOCKET_MIN_VECTOR_BYTES": "1000000"}
+    assert check(BLOCKING, "chain:2,2", 4, env=env).scheduled() == 0
 
 
 def test_communicators_of_freed_requests_serve_again(check: Check) -> None:

@@ -279,7 +279,9 @@ def test_what_is_known_of_irregular_calls_serves_the_next_run(calls: Callable[..
     assert calls(SLOW, FAST, form="vector", number=12, network="chain:3,1").first == 1
 
 
-def test_irregular_calls_that_lost_are_left_to_the_library_in_the_next_run(calls: Callable[..., Told]) -> None:
+def test_irregular_calls_that_lost_are_left_to_the_library_in_the_next_run(
+    calls: Callable[..., Told],
+) -> None:
     lost = {"form": "vector", "look": "1", "number": 60}
     assert calls("20000", "100000", **lost).scheduled >= 1
     assert calls("20000", "100000", **lost).scheduled == 0
