@@ -128,9 +128,9 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "",
         f"{provenance(heading)}.",
         f"Time over the bound of the very sizes, of {SEEDS} matrices of 64 KiB a message on average the median (one",
-        f"matrix above {PLANNED} ranks). *Phases*: those of the equal all-to-all, whatever messages weigh, with tokens;",
-        "*planned*: a schedule for the sizes; *at once*: every rank posts all its messages, with the contention that",
-        "predictions assume.",
+        f"matrix above {PLANNED} ranks). *Phases*: those of the equal all-to-all, whatever messages weigh, with",
+        "tokens; *planned*: a schedule for the sizes; *at once*: every rank posts all its messages, with the",
+        "contention that predictions assume.",
         "",
         *table(
             "network | ranks | sizes | phases | planned | at once",

@@ -100,7 +100,7 @@ def test_there_may_be_no_disjoint_ways() -> None:
 
 
 def test_a_search_in_vain_ends_by_all_that_it_looks_at() -> None:
-    """Items without a choice that are in each other's way cost time, too, though there is no other option to look at."""
+    """Items without a choice that are in each other's way cost time, too, though there is nothing else to look at."""
     begin = time.process_time()
     assert _core.disjoint_ways(8, [[list(range(8))]] * 60, 3_000_000) is None
     assert time.process_time() - begin < 0.5
