@@ -96,11 +96,9 @@ PersistentVector persistent_operation(Team& team, const VectorCall& call, const 
   const std::uint64_t limit = settings().min_vector_bytes;
   if (all.messages == 0 || all.bytes / all.messages < (limit > 0 ? limit : Choices::long_message_bytes()))
     return {nullptr, FallbackReason::small};
-  VectorExchanges::Made made;
-  if (const Exchange* const phases = rooted ? nullptr : team.phases_for(call.comm, all))
-    made.planned = phases->planned();
-  else
-    made = team.vectors().plan(call.comm, *peer_bytes);
+  const Exchange* const phases = rooted ? nullptr : team.phases_for(call.comm, all);
+  VectorExchanges::Made made =
+      phases != nullptr ? VectorExchanges::Made{phases->planned()} : team.vectors().plan(call.comm, *peer_bytes);
   if (!made.planned) return {nullptr, made.why};
   std::optional<PrivateComms::Lease> lease = team.lease(call.comm);
   if (!lease) return {nullptr, FallbackReason::no_plan};
