@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from call_rows import neighbours, vectors
+from call_rows import neighbours, typed, vectors
 from reported_calls import Said
 from scheduled_calls import ALL, scheduled
 
@@ -25,6 +25,10 @@ def test_every_byte_arrives(check: Check) -> None:
     assert "irregular exchange of 30 messages between 6 ranks on 6 hosts" in said
     assert "irregular exchange of 20 messages between 5 ranks on 5 hosts" in said
     assert said.scheduled("MPI_Alltoallv", ranks=6) > 0 < said.scheduled("MPI_Alltoallv", ranks=5)
+
+
+def test_sizes_that_change_by_default(check: Check) -> None:
+    check("alltoallv_check 30000", "chain:3,3", 6)
 
 
 def test_sizes_that_change_or_disagree(check: Check) -> None:
@@ -124,6 +128,23 @@ def test_one_schedule_serves_all_sizes(launch: Launched, tmp_path: Path) -> None
     )
     assert [call[1:] for call in calls[1:]] == [(0, 0, 0)] * 14  # the first finds out where the ranks are
     assert trace.with_name("trace.0").read_text().count("all-to-all ") == 15
+
+
+@pytest.mark.parametrize(
+    ("candidate", "program"),
+    [
+        ("window-1", vectors(9000, parts=True)),
+        ("window-1", "alltoallv_check 30000"),
+        ("window-4-large", "alltoallw_check transpose bottom far part alone"),
+        ("order", neighbours(9000)),
+        ("planned", "alltoallv_check 30000"),
+        ("planned", typed(2000)),
+    ],
+)
+def test_every_byte_arrives_by_any_candidate(check: Check, candidate: str, program: str) -> None:
+    said = check(program, "chain:3,3", 6, env={"HOCKET_CANDIDATE": candidate})
+    assert said.scheduled(ranks=6) > 0
+    assert ("irregular exchange of" in said) == (candidate == "planned")
 
 
 def test_options_of_the_launcher(launch: Launched, check: Check) -> None:

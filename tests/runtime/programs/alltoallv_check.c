@@ -1,12 +1,14 @@
 /* Calls MPI_Alltoallv with sizes that change from call to call, or on which ranks disagree, and checks every byte.
  * Knows nothing of Hocket.
  * Usage: alltoallv_check bytes [what...] ; `bytes`: the largest message. Without `what`, all of turns changing
- * disagree; and truncate, which is to fail. Prints "ok <checks>" from rank 0, exits 1 on a wrong byte. */
+ * lopsided disagree; and truncate, which is to fail. Prints "ok <checks>" from rank 0, exits 1 on a wrong byte. */
+#define _DEFAULT_SOURCE
 #include <limits.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "checks.h"
 
@@ -21,12 +23,14 @@ static unsigned char value(int from, int to, int i, int salt) {
   return (unsigned char)(from * 31 + to * 17 + i * 7 + (i >> 8) + salt);
 }
 
-enum { SPARSE, DENSE };
+enum { SPARSE, DENSE, ROW, COLUMN, OWN, NOTHING }; /* from rank 1 alone, to it alone, to oneself alone */
 
 /* Bytes that everybody knows that `from` sends to `to`. */
 static int size_of(int pattern, int from, int to, int most, int salt) {
   const uint32_t lot = mixed((uint32_t)from, (uint32_t)to, (uint32_t)salt);
   const int size = 1 + (int)(lot >> 3) % most;
+  if (pattern >= ROW)
+    return (pattern == ROW && from == 1) || (pattern == COLUMN && to == 1) || (pattern == OWN && from == to) ? size : 0;
   return pattern == DENSE || lot % 3 == 0 ? size : 0;
 }
 
@@ -99,6 +103,17 @@ static void turns(MPI_Comm comm, int most) {
   for (int i = 0; i < 6; ++i) exchange(comm, i % 2 ? SPARSE : DENSE, most, 200 + i % 2, i);
 }
 
+/* Ranks come one after the other. */
+static void lopsided(MPI_Comm comm, int most) {
+  int rank;
+  MPI_Comm_rank(comm, &rank);
+  for (int i = 0; i < 3; ++i)
+    for (int pattern = ROW; pattern <= NOTHING; ++pattern) {
+      usleep((useconds_t)(rank * 2000));
+      exchange(comm, pattern, most, 300, i);
+    }
+}
+
 /* Receivers that expect more than is sent: wrong by the standard, but the MPI libraries deliver. */
 static void disagree(MPI_Comm comm, int most) {
   for (int round = 0; round < 3; ++round) {
@@ -130,7 +145,7 @@ static void truncate_all(MPI_Comm comm, int most) {
 static const struct {
   const char* name;
   void (*run)(MPI_Comm, int);
-} parts[] = {{"turns", turns}, {"changing", changing}, {"disagree", disagree}};
+} parts[] = {{"turns", turns}, {"changing", changing}, {"lopsided", lopsided}, {"disagree", disagree}};
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);

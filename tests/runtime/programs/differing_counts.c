@@ -1,12 +1,12 @@
 /* Calls in which one rank gives other counts than the rest, in every form: each must end on all ranks, and right ones
  * after it must be right and scheduled as before.
  *
- * Usage: differing_counts FORMS [CALL [COUNTS [ODD [fatal]]]] ; FORMS: letters of b(locking), n(onblocking) and
- * p(ersistent); CALL, COUNTS, ODD: only these, by name and number ('-': all). Rank 0 prints a line for each call: the
- * form, the call, the counts of all ranks and of the odd one, whether that is so only of what it sends, which rank it
- * is; then for each rank the class of what came back, and a '!' where the communicator's handler was not called once
- * for an error, or without one. At last "ok <checks>". A call that does not end is named, and ends the job. With
- * `fatal`, an error of the root ends the job at the first call. */
+ * Usage: differing_counts FORMS CALLS [COUNTS [ODD [fatal]]] ; FORMS: letters of b(locking), n(onblocking) and
+ * p(ersistent); CALLS: names with commas between; COUNTS, ODD: only these, by number ('-': all). Rank 0 prints a line
+ * for each call: the form, the call, the counts of all ranks and of the odd one, whether that is so only of what it
+ * sends, which rank it is; then for each rank the class of what came back, and a '!' where the communicator's handler
+ * was not called once for an error, or without one. At last "ok <checks>". A call that does not end is named, and ends
+ * the job. With `fatal`, an error of the root ends the job at the first call. */
 #include <hocket.h>
 #include <mpi.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 
 #include "checks.h"
 
-enum { MOST = 9000, ROOT = 0, SECONDS = 20 };
+enum { MOST = 9000, MOST_RANKS = 8, ROOT = 0, SECONDS = 20 };
 enum form { BLOCKING, NONBLOCKING, PERSISTENT };
 
 static int rank, n, *in, *out, *counts, *places, handled, fatal;
@@ -76,6 +76,28 @@ static int* beside(int count) {
 }
 CALL(Allgatherv, allgatherv, out, c.send, MPI_INT, in, of_all(c.receive), beside(c.receive), MPI_INT)
 
+/* One side of a call with arrays: counts, displacements in elements or bytes, types. */
+static struct side {
+  int counts[MOST_RANKS], places[MOST_RANKS];
+  MPI_Aint bytes[MOST_RANKS];
+  MPI_Datatype types[MOST_RANKS];
+} sides[2];
+static struct side* side(int which, int count, int unit) {
+  struct side* s = &sides[which];
+  for (int i = 0; i < n; ++i) {
+    s->counts[i] = count, s->places[i] = i * count * unit, s->types[i] = MPI_INT;
+    s->bytes[i] = (MPI_Aint)sizeof(int) * i * count;
+  }
+  return s;
+}
+#define SIDE(at, which, count) at, side(which, count, 1)->counts, sides[which].places, MPI_INT
+#define TYPED(at, which, count, PLACES) \
+  at, side(which, count, sizeof(int))->counts, sides[which].PLACES, sides[which].types
+CALL(Alltoallv, alltoallv, SIDE(out, 0, c.send), SIDE(in, 1, c.receive))
+CALL(Alltoallw, alltoallw, TYPED(out, 0, c.send, places), TYPED(in, 1, c.receive, places))
+CALL(Neighbor_alltoallv, neighbor_alltoallv, SIDE(out, 0, c.send), SIDE(in, 1, c.receive))
+CALL(Neighbor_alltoallw, neighbor_alltoallw, TYPED(out, 0, c.send, bytes), TYPED(in, 1, c.receive, bytes))
+
 /* How blocks go: from each rank to each, or what each has for rank 0 to all or the root; the root's to each, or the one
  * for rank 0 to all; sums. */
 enum flow { EACH, GATHER, TO_ROOT, FROM_ROOT, BROADCAST, SUM, SUM_AT_ROOT, SUM_OF_OWN };
@@ -94,6 +116,10 @@ static const struct call {
     {"reduce", reduce, SUM_AT_ROOT},
     {"reduce_scatter_block", reduce_scatter_block, SUM_OF_OWN},
     {"reduce_scatter", reduce_scatter, SUM_OF_OWN},
+    {"alltoallv", alltoallv, EACH},
+    {"alltoallw", alltoallw, EACH},
+    {"neighbor_alltoallv", neighbor_alltoallv, EACH},
+    {"neighbor_alltoallw", neighbor_alltoallw, EACH},
 };
 enum { CALLS = sizeof calls / sizeof *calls };
 
@@ -199,13 +225,29 @@ static void get_ready(const struct call* call) {
   }
 }
 
+static int is_among(const char* wanted, const char* list) {
+  const size_t length = strlen(wanted);
+  for (; list != NULL; list = strchr(list, ',') != NULL ? strchr(list, ',') + 1 : NULL)
+    if (strncmp(list, wanted, length) == 0 && (list[length] == ',' || list[length] == 0)) return 1;
+  return 0;
+}
+
+/* Everybody is everybody's neighbour. */
+static MPI_Comm complete_graph(void) {
+  int all[MOST_RANKS], weights[MOST_RANKS];
+  MPI_Comm graph;
+  for (int i = 0; i < n; ++i) all[i] = i, weights[i] = 1;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, n, all, weights, n, all, weights, MPI_INFO_NULL, 0, &graph);
+  return graph;
+}
+
 int main(int argc, char** argv) {
   int provided;
   MPI_Errhandler own;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  comm = complete_graph();
   MPI_Comm_create_errhandler(handler, &own);
   fatal = argc > 5;
   if (!fatal) MPI_Comm_set_errhandler(comm, own);
@@ -215,7 +257,7 @@ int main(int argc, char** argv) {
   counts = calloc((size_t)n, sizeof(int));
   places = calloc((size_t)n, sizeof(int));
   for (int i = 0; i < CALLS; ++i) {
-    if (argc > 2 && strcmp(argv[2], calls[i].name) != 0) continue;
+    if (!is_among(calls[i].name, argv[2])) continue;
     get_ready(&calls[i]);
     for (enum form form = BLOCKING; form <= PERSISTENT; ++form) {
       if (strchr(argv[1], "bnp"[form]) == NULL) continue;
