@@ -5,7 +5,7 @@
  * Usage: local_errors --list                        names every cell of this MPI, one a line
  *        local_errors FILE FROM BEFORE AFTER COUNT   makes the cells of FILE from line FROM on, each a name and perhaps
  *            "alone": AFTER right calls follow, BEFORE of them come before those of "after" cells, with messages of
- *            COUNT ints
+ *            COUNT ints, some more in each, so that no schedule is kept from another
  * Rank 0 prints "begin CELL", then "cell CELL CLASSES WRONG SCHEDULED": the classes of the error on each rank (0: the
  * library has taken the call; -: this rank makes none), elements that were wrong, and how many of the right calls
  * Hocket has scheduled on each rank. "stuck CELL" and "crashed CELL" end the program. */
@@ -21,7 +21,7 @@
 #include "calls.h"
 #include "scheduled.h"
 
-enum { MOST = 8, ROOT = 1, LONGEST_NAME = 100 };
+enum { MOST = 8, ROOT = 1, LONGEST_NAME = 100, SIZES = 64 };
 
 #define ERRORS(X)                                                                                                    \
   X(none)                                                                                                            \
@@ -357,9 +357,9 @@ int main(int argc, char** argv) {
   signal(SIGALRM, on_alarm);
   for (int i = 0; i < 4; ++i) signal((const int[]){SIGSEGV, SIGBUS, SIGFPE, SIGABRT}[i], on_crash);
   const int first = atoi(argv[2]), before = atoi(argv[3]), after_it = atoi(argv[4]);
-  count = atoi(argv[5]);
+  const int least = atoi(argv[5]);
   /* Room for messages that are one element too long, which some libraries receive. */
-  const size_t room = (size_t)ranks * (size_t)(count + 1);
+  const size_t room = (size_t)ranks * (size_t)(least + SIZES + 1);
   out = calloc(room, sizeof(int)), in = calloc(room, sizeof(int));
   MPI_Type_contiguous(1, MPI_INT, &loose);
   FILE* const file = fopen(argv[1], "r");
@@ -369,6 +369,7 @@ int main(int argc, char** argv) {
     if (number < first) continue;
     struct cell c = cell_of(line);
     name_of(&c, now);
+    count = least + number % SIZES;
     if (rank == 0) printf("begin %s\n", now);
     alarm(15);
     tell(make_cell(&c, before, after_it));
