@@ -1,6 +1,6 @@
 """The phases of the equal all-to-all under messages that differ in size: time over the bound of those very sizes.
 
-Run by `make bench NAME=irregular-one-schedule`; writes bench/results/irregular-one-schedule.{csv,md}. Calculated with
+Run by `make bench NAME=irregular-sizes`; writes bench/results/irregular-one-schedule.{csv,md}. Calculated with
 tokens: a message starts when those before it on its channels are done. Beside it a schedule that is planned for the
 sizes, and the library's all-at-once, simulated with the contention of an assumed network.
 """

@@ -203,6 +203,7 @@ int blocking(LibraryCall name, MPI_Comm comm, const Sides& sides, Native native)
 /// Serves a persistent request made by the MPI library, or returns the reason why it stays the library's.
 std::optional<FallbackReason> take_over(Team* team, MPI_Comm comm, const Sides& sides, MPI_Request* request) {
   if (const std::optional<FallbackReason> why = why_native(team)) return why;
+  if (team->fixed_candidate() == &all_candidates[0]) return FallbackReason::faster;
   const Neighbours* const neighbours = served_neighbours(comm, sides, *team);
   if (neighbours == nullptr) return FallbackReason::topology;
   const VectorCall call = sides.between(*neighbours, comm);

@@ -18,7 +18,7 @@
 
 namespace hocket::runtime {
 
-/// What all ranks send in one call.
+/// The volume that all ranks send in one call.
 struct Volumes {
   std::uint64_t bytes = 0, messages = 0;
   std::uint64_t most = 0;   ///< bytes that the busiest rank sends, or gets

@@ -117,6 +117,7 @@ void Team::meet(MPI_Comm comm) {
   if (places.all_kept && ways_stay) {
     setup_ = std::move(kept);
     setup_->team = this;
+    if (setup_->vectors) setup_->vectors->backoff() = {};
     problem_ = setup_->problem;
     return;
   }
@@ -276,7 +277,7 @@ Exchange* Team::uneven_exchange(MPI_Comm comm, const Candidate& candidate) {
 
 Exchange* Team::phases_for(MPI_Comm comm, const Volumes& all) {
   if (!settings().algorithm.empty() || !all.is_dense(size_)) return nullptr;
-  return uneven_exchange(comm, fixed_ != nullptr ? *fixed_ : as_planned);
+  return uneven_exchange(comm, fixed_ != nullptr && !fixed_->two_level ? *fixed_ : as_planned);
 }
 
 const Network* Team::network(MPI_Comm comm) {

@@ -104,7 +104,9 @@ def test_messages_of_different_sizes(made: Made, tmp_path: Path, form: str, call
         rows("alltoallw neighbor_alltoallw", "every_kind", "different sparse", "world edges grid", form, "*"),
     )
     found = made(grid((16000,), *patterns, rounds=3, words="fresh"), "chain:3,3", 6, ALL)
-    assert found >= 8 + 4 + 2 + 6 and scheduled(tmp_path / "trace") == calls * found
+    assert found >= 8 + 4 + 2 + 6
+    # The last communicator of the same ranks may have left a plan for the sizes: then the first call goes by it, too.
+    assert calls * found <= scheduled(tmp_path / "trace") <= max(calls, 3) * found * (calls > 0)
 
 
 def test_neighbours_of_some_ranks_of_a_host(made: Made, tmp_path: Path) -> None:
@@ -117,7 +119,7 @@ def test_neighbours_of_some_ranks_of_a_host(made: Made, tmp_path: Path) -> None:
     found = made(
         grid((16000,), *patterns, rounds=3, words="fresh"), "star:4*2", 5, ALL | {"HOCKET_SEGMENT": "1031"}
     )
-    assert found == 5 + 4 + 3 and scheduled(tmp_path / "trace") == 2 * found
+    assert found == 5 + 4 + 3 and 2 * found <= scheduled(tmp_path / "trace") <= 3 * found
 
 
 def test_what_a_persistent_call_was_made_with_may_be_gone(made: Made, tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def rows_in(trace: Path) -> dict[str, Sends]:
     for line in trace.read_text().splitlines():
         what, *rest = line.split()
         numbers = tuple(map(int, rest))
-        if what in ("all-to-all", "all-gather"):
+        if what in ("all-to-all", "all-gather", "all-reduce"):
             sends = found[what] = []
         elif what == "to":
             sends.append((*numbers[1:], []))

@@ -23,7 +23,8 @@ def test_threads_with_communicators_of_their_own(told: Told, mpi: Mpi, arguments
     assert " 0 wrong" in done.stdout, done.stdout + done.stderr
     communicators = done.stderr.count("all-to-all of 4 ranks on 4 hosts")
     threads, rounds, _ = map(int, arguments.split())
-    assert communicators == threads * (1 + rounds), done.stderr
+    # A communicator of the same ranks as a freed one takes over its plans.
+    assert threads <= communicators <= threads * (1 + rounds), done.stderr
     all_scheduled(said, "MPI_Alltoall_init", ranks=4)
     # Open MPI is known to hang at times where threads make communicators at once: one rank says so once.
     warned = done.stderr.count("a thread other than the main one makes its first scheduled exchange")

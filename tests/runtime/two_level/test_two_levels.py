@@ -12,6 +12,8 @@ Check = Callable[..., Said]
 
 SUMS = ["MPI_Reduce_scatter_block", "MPI_Reduce_scatter", "MPI_Reduce"]
 TWO_LEVEL = ["MPI_Allreduce", "MPI_Allgather", "MPI_Allgatherv", "MPI_Alltoall"]
+# Sums of 8 and 16 bits are the library's where it saturates them.
+NARROW = ("operation",)
 # Hosts as a network, and ranks on each.
 PLACES = [("chain:2,1", 2), ("chain:3,2", 3), ("chain:2,2,2", 1), ("chain:4,3", 2), ("star:2", 3)]
 
@@ -22,8 +24,8 @@ def test_any_number_of_hosts(check: Check, network: str, ranks: int) -> None:
     hosts = sum(map(int, network.split(":")[1].split(",")))
     for candidate in ("two-level-1", "two-level-native"):
         said = check("two_levels", f"{network}*{ranks}", hosts * ranks, env={"HOCKET_CANDIDATE": candidate})
-        all_scheduled(said, *TWO_LEVEL, by="aggregates by " if ranks > 1 else "")
-        all_scheduled(said, *SUMS, "MPI_Bcast")
+        all_scheduled(said, *TWO_LEVEL, by="aggregates by " if ranks > 1 else "", but=NARROW)
+        all_scheduled(said, *SUMS, "MPI_Bcast", but=NARROW)
 
 
 @pytest.mark.parametrize(("network", "ranks"), PLACES[:2])
@@ -32,7 +34,7 @@ def test_where_nobody_has_named_a_candidate(check: Check, network: str, ranks: i
     hosts = sum(map(int, network.split(":")[1].split(",")))
     env = {"HOCKET_MIN_GATHER_BYTES": "1", "HOCKET_CHOOSE": "learn"}
     said = check("two_levels 20011", f"{network}*{ranks}", hosts * ranks, env=env)
-    all_scheduled(said, "MPI_Allreduce", *SUMS, "MPI_Bcast")
+    all_scheduled(said, "MPI_Allreduce", *SUMS, "MPI_Bcast", but=NARROW)
     assert any(who.startswith("scheduled: aggregates by ") for who in said.served("MPI_Allreduce")), (
         said.lines
     )
