@@ -20,7 +20,7 @@ namespace hocket::runtime {
 namespace {
 
 /// A row or column, cut off so that the sum over all ranks cannot overflow.
-std::uint64_t bytes_of(const std::vector<Volume>& volumes, int ranks) {
+std::uint64_t clamped_sum(const std::vector<Volume>& volumes, int ranks) {
   const std::uint64_t most = std::numeric_limits<std::int64_t>::max() / static_cast<std::uint64_t>(ranks);
   std::uint64_t bytes = 0;
   for (const Volume& volume : volumes) bytes += std::min(volume.bytes, most - bytes);
@@ -70,9 +70,9 @@ MessageSizes Volumes::sizes(int ranks) const {
 Volumes VectorExchanges::ask(MPI_Comm comm, const std::optional<PeerBytes>& peer_bytes) const {
   Volumes own, all;
   if (peer_bytes) {
-    own.bytes = bytes_of(peer_bytes->sends, members_.size);
+    own.bytes = clamped_sum(peer_bytes->sends, members_.size);
     own.messages = peer_bytes->sends.size();
-    own.most = std::max(own.bytes, bytes_of(peer_bytes->receives, members_.size));
+    own.most = std::max(own.bytes, clamped_sum(peer_bytes->receives, members_.size));
     own.known = schedule_cache_.candidates(peer_bytes);
   }
   const BytesType type(sizeof own);

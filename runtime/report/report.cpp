@@ -226,8 +226,8 @@ void Report::log(const CurrentCall& call, const CallSite& site, std::uint64_t me
       (scheduled ? "scheduled" : "served by the MPI library (" + std::string(reason(call.kind.outcome)) + ")"));
 }
 
-/// Seconds of the plan for messages of other sizes than it was made for; nothing of messages that differ in size, unless
-/// it was made for exactly these.
+/// Seconds of the plan for messages of other sizes than it was made for; nothing of messages that differ in size,
+/// unless it was made for exactly these.
 Figures scaled(const Planned& planned, double message) {
   if (message == 0) return planned.demand.pattern == Pattern::irregular ? planned.figures : Figures{};
   const double times = message / static_cast<double>(planned.demand.bytes);

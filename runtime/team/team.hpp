@@ -87,8 +87,8 @@ class Team {
   /// The exchange for calls whose messages differ in size: that of MPI_Alltoall, whose phases are free of contention
   /// whatever messages weigh, or the one between leaders. Null if there is none. Collective.
   [[nodiscard]] Exchange* uneven_exchange(MPI_Comm comm, const Candidate& candidate);
-  /// The same, rank by rank, for calls that are not timed: null, too, where many phases would be empty or the user has asked for an
-  /// algorithm. Collective.
+  /// The same, rank by rank, for calls that are not timed: null, too, where many phases would be empty or the user has
+  /// asked for an algorithm. Collective.
   [[nodiscard]] Exchange* phases_for(MPI_Comm comm, const Volumes& all);
   /// Something is left to be agreed on in the next call in which all ranks wait for each other
   /// (docs/decisions/0063-what-is-agreed-waits-for-who-waits.md). At the same place among the calls of the communicator
