@@ -147,4 +147,5 @@ void bind_choose(nb::module_& parent) {
          bool rendezvous) { return forecast({phases, wire, window, segments, rendezvous}, {step, native}); },
       "phases"_a, "wire_seconds"_a, "window"_a, "step_seconds"_a, "native_seconds"_a = 0.0, "segments"_a = 1,
       "rendezvous"_a = false);
+  m.def("in_a_crowd", &in_a_crowd, "seconds"_a, "native_seconds"_a, "candidate"_a);
 }

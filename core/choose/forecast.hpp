@@ -2,6 +2,8 @@
 /// Predicted time of a call with a schedule, from measured costs of the configuration.
 #include <cstdint>
 
+#include "core/choose/candidate.hpp"
+
 namespace hocket {
 
 /// A schedule, for messages of a size.
@@ -23,5 +25,10 @@ struct PlaceCost {
 /// them, the more messages of different phases meet on a wire. Wires are taken to be at least as fast as the library's
 /// call shows: networks are often described as slower than they are.
 [[nodiscard]] double forecast(const ScheduleCost& schedule, const PlaceCost& place);
+
+/// Seconds of an exchange that takes `seconds` where messages share wires without loss, and the library's own, in which
+/// all messages go at once, `native_seconds` (0: not known): the more messages of a rank are on their way, the more they
+/// are in each other's way, too. Fitted to calls on slow Ethernet (docs/decisions/0066).
+[[nodiscard]] double in_a_crowd(double seconds, double native_seconds, const Candidate& candidate);
 
 }  // namespace hocket

@@ -70,16 +70,25 @@ void Choices::doubt_rates(MPI_Comm comm, const Choice& choice) {
 std::vector<double> Choices::predictions(MPI_Comm own, const Choice& choice,
                                          std::span<const Exchange* const> exchanges) const {
   std::vector<double> here(exchanges.size()), found(exchanges.size());
-  for (std::size_t i = 0; i < exchanges.size(); ++i)
-    if (exchanges[i] != nullptr) here[i] = simulated(*exchanges[i], choice, all_candidates[choice.offered[i]]);
+  const Pattern pattern = choice.kind.collective->pattern;
+  const auto candidate = [&](std::size_t i) -> const Candidate& { return all_candidates[choice.offered[i]]; };
+  for (std::size_t i = 0; i < exchanges.size(); ++i) {
+    if (exchanges[i] == nullptr) continue;
+    std::size_t same = 0;  // the longest segments, or no turns, are simulated alike
+    while (exchanges[same] != exchanges[i] || candidate(same).window != candidate(i).window) ++same;
+    here[i] = same < i ? here[same] : simulated(*exchanges[i], choice, candidate(i));
+  }
   reduce(here.data(), found.data(), static_cast<int>(here.size()), MPI_DOUBLE, MPI_MAX, own);
   for (std::size_t i = 0; i < exchanges.size(); ++i) {
-    if (all_candidates[choice.offered[i]].planned)
+    if (candidate(i).planned)
       found[i] = planned_seconds(choice);
     else if (exchanges[i] == nullptr)
       found[i] = choice.native_seconds > 0 ? choice.native_seconds : std::numeric_limits<double>::quiet_NaN();
     else if (found[i] == 0)
-      found[i] = estimated(*exchanges[i], choice, all_candidates[choice.offered[i]]);
+      found[i] = estimated(*exchanges[i], choice, candidate(i));
+    const bool is_spread = pattern == Pattern::all_to_all || pattern == Pattern::irregular;
+    if (is_spread && !candidate(i).two_level && !candidate(i).planned)
+      found[i] = in_a_crowd(found[i], choice.native_seconds, candidate(i));
   }
   return found;
 }

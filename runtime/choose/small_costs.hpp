@@ -6,8 +6,8 @@ namespace hocket::runtime {
 
 /// Seconds, the largest over the ranks.
 struct SmallCosts {
-  /// Seconds from the start of a one-byte message to the arrival of the token that answers it, while all ranks do the
-  /// same: the per-message cost (latency) that a schedule pays in every phase.
+  /// Seconds from the start of a one-byte message to the arrival of the token that answers it, by each of the messages
+  /// that a rank has then sent or got: the per-message cost (latency) that a schedule pays in every phase.
   double step_seconds = 0;
   double agree_seconds = 0;  ///< a reduction of one number
 };

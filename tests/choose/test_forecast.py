@@ -27,3 +27,14 @@ def test_many_segments_take_time_where_wires_are_fast() -> None:
     small, large = ({"segments": 64}, {"segments": 1, "rendezvous": True})
     assert choose.forecast(7, 1e-3, 1, 1e-4, **large) < choose.forecast(7, 1e-3, 1, 1e-4, **small)
     assert choose.forecast(7, 1.0, 1, 1e-4, **small) < choose.forecast(7, 1.0, 1, 1e-4, **large)
+
+
+def test_messages_at_once_are_in_each_others_way_as_the_librarys_are() -> None:
+    candidates = {one.name: one for one in choose.offered(65536, 16, 2, 8192)}
+    names = ("window-1", "window-2", "window-4", "window-8", "order")
+    crowded = [choose.in_a_crowd(1.0, 8.0, candidates[name]) for name in names]
+    assert crowded[0] == 1.0 and crowded == sorted(crowded) and len(set(crowded)) == 5
+    assert crowded[-1] < 8.0
+    # Where the library's call is as fast as a schedule, or not known, nobody is in anybody's way.
+    assert all(choose.in_a_crowd(1.0, native, candidates[name]) == 1.0 for native in (0.0, 0.9) for name in names)
+    assert choose.in_a_crowd(1.0, 8.0, candidates["native"]) == 1.0
