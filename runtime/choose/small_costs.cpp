@@ -24,8 +24,9 @@ void step(MPI_Comm own, int to, int from) {
   for (MPI_Request* const one : {&token, &out, &answer}) wait_until_done(*one);
 }
 
-/// Seconds of a step, in which this rank sends one message and gets another, to partners a third of the ranks away: the least of some, since where ranks outnumber cores one
-/// that waits for its turn takes many times as long. The first may open connections.
+/// Seconds of a step, in which this rank sends one message and gets another, to partners a third of the ranks away: the
+/// least of some, since where ranks outnumber cores one that waits for its turn takes many times as long. The first may
+/// open connections.
 double measure_step(MPI_Comm stepping) {
   int rank = 0, size = 0;
   check(PMPI_Comm_rank(stepping, &rank));
