@@ -177,11 +177,13 @@ def _seconds(one: Row) -> float:
 
 def summary(heading: Row, rows: list[Row]) -> list[str]:
     """Median errors and regrets by place; the errors by candidate and size."""
+    places = dict.fromkeys(one["place"].partition(" ")[0] for one in rows)
+    targets = ", ".join(f"{TARGETS[place]:.0%} ({place})" for place in places)
     lines = [
         "# Predictions", "",
         f"{provenance(heading)}, {heading.get('simgrid', '')}. Made by `make bench NAME=predictions`.", "",
         "Predicted over measured time, minus 1. Regret: what the candidate that is predicted to be the fastest",
-        "takes longer than the fastest one. Targets: median error 3 % (SMPI), 10 % (lab); median regret 10 %.", "",
+        f"takes longer than the fastest one. Targets: median error {targets}; median regret {TARGET_REGRET:.0%}.", "",
     ]  # fmt: skip
     told = []
     for place, of in grouped(rows, "place").items():

@@ -25,7 +25,7 @@ CALLS = {
     "broadcast": "bcast",
 }
 COLUMNS = [("mpich", False), ("openmpi", False), ("mpich", True), ("openmpi", True)]  # at random?
-SIZES = {"32 KB": 32768, "16 KB": 16384, "1 MB": 1048576}
+SIZES = {"32 KiB": 32768, "16 KiB": 16384, "1 MiB": 1048576}
 
 
 def gains() -> dict[tuple[str, int, str, bool], str]:

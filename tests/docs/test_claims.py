@@ -1,0 +1,183 @@
+"""Each claim of a page that has figures is the sentence that its result file allows: a table of both.
+
+A claim is the text of the page with ``{}`` for the figures, and what computes them from the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from math import isqrt, prod
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from claims import cells_of, prose, rows_of, text_of
+
+ROOT = Path(__file__).parents[2]
+Figures = Sequence[object]
+
+
+def number(cell: str) -> float:
+    return float(cell.replace(",", "").rstrip("%"))
+
+
+def ends(values: Iterable[float], digits: int) -> Figures:
+    """The least and the largest, rounded."""
+    values = list(values)
+    return f"{min(values):.{digits}f}", f"{max(values):.{digits}f}"
+
+
+def largest_plans() -> Figures:
+    """Ranks of the largest whole all-to-all and all-gather, which have to be the same."""
+    messages = max(int(number(row[1])) for row in cells_of("planner")[1:])
+    pairs = (1 + isqrt(1 + 4 * messages)) // 2
+    networks = [row[0] for row in cells_of("planner-allgather") if row[-1] == "yes"]
+    assert pairs == max(prod(map(int, re.findall(r"\d+", name))) for name in networks)
+    return (f"{pairs:,}",)
+
+
+def closed_gathers(network: str) -> Figures:
+    """The largest network of the kind that has both an all-gather and an all-reduce."""
+    rows = [row for row in cells_of("closed-forms") if row[0].startswith(("all-gather", "all-reduce"))]
+    like = [row for row in rows if ("fat tree" in row[0]) == (network == "fat tree")]
+    sizes = [{row[1] for row in like if row[0].startswith(call)} for call in ("all-gather", "all-reduce")]
+    return (max(sizes[0] & sizes[1], key=number),)
+
+
+def simulated_errors() -> Figures:
+    (row,) = (row for row in cells_of("predictions") if row[0] == "smpi")
+    return row[1], row[2].rstrip("%"), row[4].rstrip("%")
+
+
+def recorded_errors() -> Figures:
+    """Predicted against median times of candidates in recorded jobs: number, median error, regret."""
+    cells: dict[tuple[object, ...], list[tuple[float, float]]] = {}
+    for row in rows_of("choice-records"):
+        if row["predicted"] is not None and not row["place"].startswith("shared"):
+            took = median(map(float, str(row["costs"]).split(";")))
+            key = row["place"], row["mpi"], row["collective"], row["bytes"]
+            cells.setdefault(key, []).append((row["predicted"], took))
+    pairs = [pair for cell in cells.values() for pair in cell]
+    error = median(abs(said / took - 1) for said, took in pairs)
+    regrets = [min(cell)[1] / min(took for _, took in cell) - 1 for cell in cells.values()]
+    return (len(pairs), *(f"{100 * value:.0f}" for value in (error, median(regrets), max(regrets))))
+
+
+def wrong_rates() -> Figures:
+    rows = cells_of("wrong-rates")[1:]
+    took = {(mpi, said): float(seconds) for mpi, said, seconds, _ in rows}
+    wrong = [(mpi, took[mpi, said]) for mpi, said in took if said in ("1Mbit", "10Gbit")]
+    over = ends((seconds / took[mpi, "50Mbit"] for mpi, seconds in wrong), 2)
+    return over + ends((seconds / took[mpi, "without Hocket"] for mpi, seconds in wrong), 2)
+
+
+def noise() -> Figures:
+    """How much longer exchanges take, in per cent, with windows 1 and 8."""
+    table = text_of("noise").split("The same over the time without noise")[1]
+    rows = [row.split(" | ") for row in re.findall(r"^\| (.* \| 4\.0 \| 10% \| .*) \|$", table, re.MULTILINE)]
+    return ends((100 * float(row[3]) for row in rows), 0) + ends((100 * float(row[6]) for row in rows), 0)
+
+
+def peers() -> Figures:
+    ratios = [float(row[7]) for row in cells_of("peers")[1:]]
+    return (*ends(ratios, 2), f"{median(ratios):.2f}")
+
+
+def exchanges_of_real_jobs() -> Figures:
+    rows = [row for row in cells_of("real-placements") if row[0].startswith("leaves") and row[1] == "100"]
+    (ours,) = {row[2].split()[0] for row in rows}
+    return (*ends((float(row[4].split()[0]) for row in rows), 2), ours)
+
+
+def suites() -> Figures:
+    rows = cells_of("suites")[1:]
+    assert all(row[7] == "0" for row in rows)  # "no steady verdict differs"
+    return sum(int(row[2]) for row in rows), sum(int(row[6]) for row in rows)
+
+
+def random_programs() -> Figures:
+    mpich, openmpi = (
+        [row[1], row[2]] for row in cells_of("random-programs") if row[0] in ("mpich", "openmpi")
+    )
+    differ = {row[0]: row[4] for row in cells_of("random-programs") if row[0] in ("mpich", "openmpi")}
+    assert differ == {"mpich": "0", "openmpi": "1"}
+    return (*mpich, *openmpi)
+
+
+def orders() -> Figures:
+    rows = cells_of("order-scale")[1:]
+    return (f"{max(float(row[3]) for row in rows):.1f}", *ends((float(row[4]) for row in rows), 1))
+
+
+def outcomes_elsewhere() -> Figures:
+    verdicts = [row[-1] for row in cells_of("public-machines")]
+    counts = [verdicts.count(verdict) for verdict in ("wins", "open", "loses")]
+    return sum(counts), *counts
+
+
+CLAIMS: list[tuple[str, str, Callable[[], Figures]]] = [
+    ("evidence", "a network file | {} hosts",
+     lambda: re.findall(r"of files with ([\d,]+) hosts", text_of("large-files"))),
+    ("evidence", "a whole plan of an all-to-all or all-gather | {} ranks", largest_plans),
+    ("evidence", "an all-gather or all-reduce on trees | {} hosts", lambda: closed_gathers("tree")),
+    ("evidence", "every edge of the ring | | the same on full fat trees | {} hosts",
+     lambda: closed_gathers("fat tree")),
+    ("evidence", "irregular phases that ranks agree on | {} ranks",
+     lambda: (max((row[0] for row in cells_of("proposals")[1:]), key=number),)),
+    ("evidence", "trees with unequal links | {} hosts",
+     lambda: (max(int(row[0].split("-")[-1]) for row in cells_of("unequal-trees")[1:]),)),
+    ("evidence", "SimGrid SMPI, {} predictions | error {} % in the median and {} % at most", simulated_errors),
+    ("evidence", "emulated cluster, {} predictions | error {} % in the median. The candidate predicted fastest takes "
+     "{} % longer than the fastest one in the median, and {} % at most", recorded_errors),
+    ("evidence", "a job with the wrong rate takes {} to {} times as long as with the right one, and {} to {} of the "
+     "native time", wrong_rates),
+    ("evidence", "The exchange then takes {} to {} % longer with window 1, and {} to {} % longer with window 8", noise),
+    ("evidence", "have published {} times", lambda: (len(cells_of("peers")) - 1,)),
+    ("evidence", "Plans take {} to {} times as long, {} times in the median", peers),
+    ("evidence", "All-to-alls by a ring take {} to {} times the bound there in the median, and Hocket's {} times",
+     exchanges_of_real_jobs),
+    ("evidence", "all | {} cells of 1 MiB and more | {} win, {} are open, {} lose", outcomes_elsewhere),
+    ("settings", "{} programs of MPICH's and mpi4py's own test suites, counted once for each MPI library: no steady "
+     "verdict differs, {} are unsteady", suites),
+    ("settings", "{} random programs with MPICH in {} launches: none differs. {} with Open MPI in {} launches: one "
+     "launch differs", random_programs),
+    ("algorithms", "A hundred thousand hosts take at most {} s of processor, and the whole command {} to {} s", orders),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("page", "claim", "figures"), CLAIMS, ids=[claim[:40] for _, claim, _ in CLAIMS])
+def test_a_claim_is_what_its_file_allows(page: str, claim: str, figures: Callable[[], Figures]) -> None:
+    assert claim.format(*figures()) in prose(page)
+
+
+def test_slurm_in_the_lab() -> None:
+    assert {row[0] for row in cells_of("lab-slurm")[1:]} == {"mpich"}
+    assert "all-gathers with MPICH under a real Slurm in the lab" in prose("evidence")
+
+
+def test_bold_figures_of_paths_are_the_least() -> None:
+    rows = re.findall(
+        r"^\| (?:MPICH|Open MPI) \| all-[\w-]+ (\|.*)\|$", (ROOT / "docs/networks.md").read_text(), re.M
+    )
+    assert len(rows) == 6
+    for row in rows:
+        cells = [cell.strip() for cell in row.split("|")[1:]]
+        assert min(cells, key=lambda cell: float(cell.strip("*"))).startswith("**") and row.count("**") == 2
+
+
+# Pages link these for the reader, and quote no figure of them.
+LINKED = {
+    *("clients", "lab-all-reduce", "lab", "lab-broadcast", "lab-gather", "lab-rates", "lab-reduce-scatter"),
+    "lab-vector",
+    *("lab-two-level", "lab-two-level-4x8", "lab-two-level-irregular", "lab-two-level-openmpi", "plans-of-sizes"),
+    *("smpi", "smpi-allgather", "smpi-reductions", "smpi-torus", "smpi-two-level"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/evidence.md", "docs/settings.md"])
+def test_each_file_that_a_page_links_is_compared(page: str) -> None:
+    linked = set(re.findall(r"bench/results/([\w-]+)\.(?:md|csv)", (ROOT / page).read_text()))
+    tests = "".join(path.read_text() for path in Path(__file__).parent.glob("*.py"))
+    assert {name for name in linked if not re.search(rf'"{name}(\.\w+)?"', tests)} <= LINKED
