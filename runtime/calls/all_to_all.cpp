@@ -14,10 +14,6 @@ std::size_t AllToAllCall::message_bytes(const Team&) const {
   return sendbuf == MPI_IN_PLACE ? quick_bytes_of(recvcount, recvtype) : quick_bytes_of(sendcount, sendtype);
 }
 
-std::uint64_t AllToAllCall::limit() { return settings().min_bytes; }
-
-std::size_t AllToAllCall::usual_limit(const Team&) { return least_bytes_scheduled; }
-
 std::uint64_t AllToAllCall::sent_bytes(const Team& team) const {
   return message_bytes(team) * static_cast<std::uint64_t>(team.size() - 1);
 }

@@ -38,11 +38,6 @@ struct AllToAllCall {
   }
   /// Bytes of every message. Its signature (count × type) is the same on all ranks, so this is too.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
-  /// The user's size threshold: calls with smaller messages are left to the MPI library, all others scheduled; 0: not
-  /// set.
-  [[nodiscard]] static std::uint64_t limit();
-  /// The limit of calls for which nothing is chosen.
-  [[nodiscard]] static std::size_t usual_limit(const Team& team);
   /// Bytes that this rank sends to others.
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
 };

@@ -8,10 +8,6 @@ namespace hocket::runtime {
 
 std::size_t BroadcastCall::message_bytes(const Team&) const { return quick_bytes_of(count, type); }
 
-std::uint64_t BroadcastCall::limit() { return settings().min_gather_bytes; }
-
-std::size_t BroadcastCall::usual_limit(const Team& team) { return team.least_gather_bytes(); }
-
 std::uint64_t BroadcastCall::sent_bytes(const Team& team) const {
   return team.rank() == root ? quick_bytes_of(count, type) * static_cast<std::uint64_t>(team.size() - 1) : 0;
 }

@@ -35,9 +35,6 @@ struct BroadcastCall {
   }
   /// All that the root sends. Its signature (count × type) is the same on all ranks, so this is too.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
-  /// Thresholds on contributions, shared with GatherCall.
-  [[nodiscard]] static std::uint64_t limit();
-  [[nodiscard]] static std::size_t usual_limit(const Team& team);
   /// Bytes that this rank would send to others if nobody forwarded.
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "runtime/calls/nonblocking.hpp"
 #include "runtime/calls/two_level_vector.hpp"
 #include "runtime/calls/vector_operation.hpp"
+#include "runtime/calls/who_serves.hpp"
 #include "runtime/irregular/vector_exchanges.hpp"
 #include "runtime/mpi/called.hpp"
 #include "runtime/mpi/locally_sized.h"
@@ -71,14 +73,6 @@ void note_passed_on(MPI_Comm comm, const Sides& sides, FallbackReason why) {
   note_native(why, bytes);
 }
 
-/// Who serves a call.
-struct Server {
-  const Exchange* exchange = nullptr;  ///< null: the MPI library
-  FallbackReason why = FallbackReason::no_plan;
-  Choices::Call chosen{};   ///< to be told when the call is over
-  std::uint64_t bytes = 0;  ///< that this rank sends to others, if a schedule serves it
-};
-
 /// Null, on all ranks alike, if the MPI library is to serve all calls to them.
 const Neighbours* served_neighbours(MPI_Comm comm, const Sides& sides, Team& team) {
   const Neighbours* const neighbours = team.neighbours(comm, sides.reach);
@@ -104,7 +98,7 @@ class IrregularServing {
   /// Collective.
   [[nodiscard]] Server server(const VectorCall& call) {
     std::optional<PeerBytes> peer_bytes = call.peer_bytes();
-    Server server{.bytes = bytes_to_others(peer_bytes)};
+    Server server{.sent = bytes_to_others(peer_bytes)};
     if (fixed_ != nullptr && !rooted_) server.exchange = team_.uneven_exchange(comm_, *fixed_);
     if (server.exchange != nullptr || (fixed_ != nullptr && fixed_->two_level)) return server;  // whatever others send
     const Volumes all = team_.vectors().ask(comm_, peer_bytes);
@@ -193,7 +187,7 @@ int blocking(LibraryCall name, MPI_Comm comm, const Sides& sides, Native native)
       } else {
         run(VectorOperation(*server.exchange, call), server.chosen.deadline());
       }
-      note_scheduled(*server.exchange, server.bytes);
+      note_scheduled(*server.exchange, server.sent);
     }
     server.chosen.over();
     return code;
@@ -229,15 +223,36 @@ int persistent(MPI_Comm comm, const Sides& sides, MPI_Request* request, Native n
   });
 }
 
-/// Only all ranks together know the sizes, and a nonblocking call must not wait for them. The shim lets these calls
-/// come here only for the report.
+/// A nonblocking call, which knows only this rank's sizes.
+struct Uneven : VectorCall {
+  using Operation = VectorOperation;
+  using Own = OwnSides;
+  Uneven(const VectorCall& call) : VectorCall(call) {}
+  [[nodiscard]] static CallKind kind() { return irregular_calls(); }
+};
+
+/// Only all ranks together know the sizes, and a nonblocking call must not wait for them: it follows phases that serve
+/// all sizes, or it is the library's.
 template <class Native>
-int nonblocking(LibraryCall name, MPI_Comm comm, const Sides& sides, Native native) {
+int nonblocking(LibraryCall name, MPI_Comm comm, const Sides& sides, MPI_Request* request, Native native) {
   return guarded(comm, [&]() -> int {
     if (is_erroneous_here(name, comm, sides)) return native();
-    note_passed_on(comm, sides,
-                   plain_intracommunicator(comm) ? FallbackReason::sizes_unknown : FallbackReason::intercommunicator);
-    return native();
+    Team* const team = Team::known(comm);
+    const Neighbours* const neighbours = team != nullptr ? served_neighbours(comm, sides, *team) : nullptr;
+    Server server{.why = team == nullptr ? FallbackReason::intercommunicator : FallbackReason::topology};
+    if (neighbours != nullptr)
+      server = sides.reach.rooted() ? Server{.why = FallbackReason::sizes_unknown}
+                                    : who_serves(*team, {comm, irregular_calls(), Form::nonblocking, 1});
+    if (server.channel == nullptr) {
+      note_passed_on(comm, sides, server.why);
+      return native();
+    }
+    const Uneven call = sides.between(*neighbours, comm);
+    const std::shared_ptr<const Exchange> exchange = server.channel->exchange(irregular_calls());
+    Requests::instance().begin(std::make_unique<OnPrivateChannel<Uneven>>(std::move(server.channel), call, *team), comm,
+                               request);
+    note_scheduled(*exchange, reporting ? bytes_to_others(call.peer_bytes()) : 0);
+    return MPI_SUCCESS;
   });
 }
 
@@ -271,7 +286,7 @@ int nonblocking(LibraryCall name, MPI_Comm comm, const Sides& sides, Native nati
     const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, request); };                         \
     if (recording && only_recorded("MPI_" #Name, comm, REACH(reach, shape), shape##_SIDES)) [[unlikely]] \
       return native();                                                                                   \
-    return nonblocking(LibraryCall::Of, comm, SIDES(reach, shape), native);                              \
+    return nonblocking(LibraryCall::Of, comm, SIDES(reach, shape), request, native);                     \
   }
 #define EVERY_FORM(Name, name, reach, shape, Place)                           \
   BLOCKING(Name, Name, name, reach, shape, int, Place)                        \

@@ -4,9 +4,6 @@
 
 namespace hocket::runtime {
 
-enum class Form : std::uint8_t {
-  blocking,
-  lasting,  ///< nonblocking or persistent: it goes on after the call has returned
-};
+enum class Form : std::uint8_t { blocking, nonblocking, persistent };
 
 }  // namespace hocket::runtime

@@ -15,10 +15,6 @@ std::size_t GatherCall::message_bytes(const Team& team) const {
   return rounded_up(quick_bytes_of(elements, recvtype), counts(team));
 }
 
-std::uint64_t GatherCall::limit() { return settings().min_gather_bytes; }
-
-std::size_t GatherCall::usual_limit(const Team& team) { return team.least_gather_bytes(); }
-
 std::uint64_t GatherCall::sent_bytes(const Team& team) const {
   const auto own = recvcounts[static_cast<std::size_t>(team.rank())];
   return quick_bytes_of(own, recvtype) * static_cast<std::uint64_t>(team.size() - 1);

@@ -57,11 +57,6 @@ struct GatherCall {
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   /// True if every rank contributes: others need not wait for one that does not.
   [[nodiscard]] bool concerns_all(const Team& team) const { return recvcounts.all_positive(counts(team)); }
-  /// The user's size threshold: calls with smaller contributions are left to the MPI library, all others scheduled; 0:
-  /// not set.
-  [[nodiscard]] static std::uint64_t limit();
-  /// The limit of calls for which nothing is chosen.
-  [[nodiscard]] static std::size_t usual_limit(const Team& team);
   /// Bytes that this rank would send to others if nobody forwarded.
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
   /// The contributions of ranks 0, 1, …, n − 1.

@@ -20,10 +20,6 @@ std::size_t RootCall::message_bytes(const Team& team) const {
   return bytes_of_side(team.rank() == reach.root ? all : own);
 }
 
-std::uint64_t RootCall::limit() { return settings().min_gather_bytes; }
-
-std::size_t RootCall::usual_limit(const Team&) { return least_bytes_scheduled; }
-
 std::uint64_t RootCall::sent_bytes(const Team& team) const {
   const bool at_root = team.rank() == reach.root;
   if (at_root == gathers()) return 0;

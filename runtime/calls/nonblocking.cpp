@@ -63,7 +63,8 @@ void Nonblocking::plan_anew(Team& team, MPI_Comm comm) {
 void Nonblocking::prepare(Team& team, MPI_Comm comm, CallKind kind) {
   Setup& setup = setups_[kind];
   setup = {State::refused, FallbackReason::no_plan};
-  const Exchange* const exchange = team.exchange(comm, kind);
+  const bool uneven = kind == irregular_calls();
+  const Exchange* const exchange = uneven ? team.uneven_exchange(comm, as_planned) : team.exchange(comm, kind);
   if (exchange == nullptr) return;
   if (exchange->planned().forwards() && !all_may_forward(comm)) {
     setup.why = FallbackReason::forwards;

@@ -24,10 +24,6 @@ std::optional<FallbackReason> ReductionCall::refused(Form form) const {
 
 bool ReductionCall::settled() const { return settings().sums != Sums::free && !reducible(op, type).exactly; }
 
-std::uint64_t ReductionCall::limit() { return settings().min_gather_bytes; }
-
-std::size_t ReductionCall::usual_limit(const Team& team) { return team.least_gather_bytes(); }
-
 const std::byte* ReductionCall::contribution() const {
   return static_cast<const std::byte*>(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
 }

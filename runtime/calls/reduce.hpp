@@ -46,9 +46,6 @@ struct ReductionCall {
   [[nodiscard]] std::optional<FallbackReason> refused(Form form) const;
   /// True if the result depends on the candidate, and the user wants it reproducible while the program runs.
   [[nodiscard]] bool settled() const;
-  /// Thresholds on blocks, shared with GatherCall.
-  [[nodiscard]] static std::uint64_t limit();
-  [[nodiscard]] static std::size_t usual_limit(const Team& team);
 
  protected:
   ReductionCall(const void* from, void* to, MPI_Datatype elements, MPI_Op operation, MPI_Comm communicator)

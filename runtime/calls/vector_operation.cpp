@@ -1,63 +1,38 @@
 #include "runtime/calls/vector_operation.hpp"
 
 #include <cstdint>
-#include <map>
 #include <utility>
-#include <vector>
 
 #include "runtime/buffers/vector_traffic.hpp"
 #include "runtime/calls/persistent.hpp"
 #include "runtime/irregular/vector_exchanges.hpp"
-#include "runtime/mpi/held_type.hpp"
 #include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {
-namespace {
-
-/// One side of a persistent call, with arrays and datatypes of its own.
-class OwnSide {
- public:
-  explicit OwnSide(const VectorSide& side) : peers_(side.peers.begin(), side.peers.end()) {
-    for (std::size_t i = 0; i < peers_.size(); ++i) {
-      counts_.push_back(side.counts[i]);
-      displacements_.push_back(side.displacements[i]);
-      types_.push_back(held_.try_emplace(side.types[i], side.types[i]).first->second.get());
-    }
+OwnSide::OwnSide(const VectorSide& side) : peers_(side.peers.begin(), side.peers.end()) {
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    counts_.push_back(side.counts[i]);
+    displacements_.push_back(side.displacements[i]);
+    types_.push_back(held_.try_emplace(side.types[i], side.types[i]).first->second.get());
   }
+}
 
-  [[nodiscard]] VectorSide instead_of(VectorSide side) const {
-    side.peers = peers_;
-    side.counts = Numbers(counts_.data());
-    side.displacements = Numbers(displacements_.data());
-    if (side.types.differ())
-      side.types = Types(types_.data());
-    else if (!types_.empty())
-      side.types = Types(types_.front());
-    return side;
-  }
+VectorSide OwnSide::instead_of(VectorSide side) const {
+  side.peers = peers_;
+  side.counts = Numbers(counts_.data());
+  side.displacements = Numbers(displacements_.data());
+  if (side.types.differ())
+    side.types = Types(types_.data());
+  else if (!types_.empty())
+    side.types = Types(types_.front());
+  return side;
+}
 
- private:
-  std::vector<int> peers_;
-  std::vector<std::int64_t> counts_, displacements_;
-  std::vector<MPI_Datatype> types_;
-  std::map<MPI_Datatype, HeldType> held_;  ///< keyed by the program's handle
-};
-
-class OwnSides {
- public:
-  explicit OwnSides(const VectorCall& call) : send_(call.send), receive_(call.receive) {}
-
-  [[nodiscard]] VectorCall instead_of(VectorCall call) const {
-    call.send = send_.instead_of(call.send);
-    call.receive = receive_.instead_of(call.receive);
-    return call;
-  }
-
- private:
-  OwnSide send_, receive_;
-};
-
-}  // namespace
+VectorCall OwnSides::instead_of(VectorCall call) const {
+  call.send = send_.instead_of(call.send);
+  call.receive = receive_.instead_of(call.receive);
+  return call;
+}
 
 VectorOperation::VectorOperation(const Exchange& exchange, VectorCall call, std::uint64_t planned_bytes)
     : ScheduledOperation(exchange), call_(call), planned_bytes_(planned_bytes) {

@@ -1,15 +1,41 @@
 #pragma once
 /// A scheduled call with messages of different sizes, as an operation.
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "runtime/buffers/vector_call.hpp"
+#include "runtime/mpi/held_type.hpp"
 #include "runtime/progress/scheduled_operation.hpp"
 #include "runtime/report/outcome.hpp"
 #include "runtime/team/team.hpp"
 
 namespace hocket::runtime {
+
+/// One side of a call, with arrays and datatypes of its own, so that the program may change and free its.
+class OwnSide {
+ public:
+  explicit OwnSide(const VectorSide& side);
+  [[nodiscard]] VectorSide instead_of(VectorSide side) const;
+
+ private:
+  std::vector<int> peers_;
+  std::vector<std::int64_t> counts_, displacements_;
+  std::vector<MPI_Datatype> types_;
+  std::map<MPI_Datatype, HeldType> held_;  ///< keyed by the program's handle
+};
+
+class OwnSides {
+ public:
+  explicit OwnSides(const VectorCall& call) : send_(call.send), receive_(call.receive) {}
+  OwnSides(const VectorCall& call, const Team&) : OwnSides(call) {}
+  [[nodiscard]] VectorCall instead_of(VectorCall call) const;
+
+ private:
+  OwnSide send_, receive_;
+};
 
 class VectorOperation : public ScheduledOperation {
  public:

@@ -93,6 +93,8 @@ class Choices {
   /// For calls that cannot be timed: the candidate of the list that serves blocking calls of the same kind and size by
   /// now. Null: there were none. Local.
   [[nodiscard]] const Candidate* fastest(CallKind kind, const MessageSizes& sizes);
+  /// And where nobody knows all sizes: the one that serves the class of sizes with most calls so far.
+  [[nodiscard]] const Candidate* fastest(CallKind kind);
 
   /// For calls whose result depends on who serves them: the candidate that serves all of the kind and size, found out
   /// before the first of them; null: they go as they were planned. Collective.

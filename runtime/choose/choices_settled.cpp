@@ -18,6 +18,13 @@ const Candidate* Choices::fastest(CallKind kind, const MessageSizes& sizes) {
   return &all_candidates[is_selected ? choice->offered[choice->selection->chooser().best()] : choice->candidate];
 }
 
+const Candidate* Choices::fastest(CallKind kind) {
+  const Choice* most = nullptr;
+  for (const Choice& choice : choices_)
+    if (choice.kind == kind && (most == nullptr || choice.calls > most->calls)) most = &choice;
+  return most != nullptr ? fastest(kind, most->sizes) : nullptr;
+}
+
 /// The candidate that this job, or an earlier one here, has found to be fastest; null: nothing is known.
 const Candidate* Choices::proven(CallKind kind, std::size_t bytes) {
   const Choice* const choice = find(kind, {bytes});

@@ -13,12 +13,10 @@
   EVERY_FORM(X, Reduce_scatter, reduce_scatter, 6, 7, 8)             \
   EVERY_FORM(X, Gather, gather, 8, 9, 10)                            \
   EVERY_FORM(X, Scatter, scatter, 8, 9, 10)                          \
-  IRREGULAR_CALLS(BLOCKING_AND_PERSISTENT, X)
+  IRREGULAR_CALLS(EVERY_FORM, X)
 #define EVERY_FORM(X, Name, name, n, n_nonblocking, n_persistent)        \
   BLOCKING_AND_PERSISTENT(X, Name, name, n, n_nonblocking, n_persistent) \
   NONBLOCKING(X, Name, name, n, n_nonblocking, n_persistent)
-/* The MPI library always serves them; of interest only to the report and the recording. */
-#define NOTED_CALLS(X) IRREGULAR_CALLS(NONBLOCKING, X)
 /* Each with the number of arguments of its blocking, nonblocking and persistent form. */
 #define IRREGULAR_CALLS(FORM, X)                              \
   FORM(X, Alltoallv, alltoallv, 9, 10, 11)                    \
@@ -209,7 +207,6 @@
 #define JOINING_CALLS(X) X(Barrier, join, 1)
 #define CALLS(X)      \
   COLLECTIVE_CALLS(X) \
-  NOTED_CALLS(X)      \
   STARTING_CALLS(X)   \
   ENDING_CALLS(X)     \
   SESSION_CALLS(X) SPAWNING_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X) JOINING_CALLS(X)

@@ -266,7 +266,6 @@ static void join(int call, word comm) {
 #define DEFINE_COLLECTIVE(call, runtime_name, n)          \
   DEFINE_REPORTED(call, n, !knows(ACTIVE), learn(ACTIVE), \
                   FROM_MPI_LIBRARY ? of_mpi[CALL_##call] : of_runtime[CALL_##call])
-#define DEFINE_NOTED(call, runtime_name, n) DEFINE_REPORTED(call, n, !knows(noted), learn_noted(), of_mpi[CALL_##call])
 #define DEFINE_STARTING(call, runtime_name, n)                                          \
   static int call##_started(void* target, P##n) {                                       \
     const int code = PASS_TO(target, n);                                                \
@@ -296,7 +295,6 @@ static void join(int call, word comm) {
   DEFINE_BOTH(call, n, !knows(MPI_KNOWN) || any_live_requests() || any_pending_setups(), join(CALL_##call, a##n), \
               of_mpi[CALL_##call])
 COLLECTIVE_CALLS(DEFINE_COLLECTIVE)
-NOTED_CALLS(DEFINE_NOTED)
 STARTING_CALLS(DEFINE_STARTING)
 ENDING_CALLS(DEFINE_ENDING)
 SESSION_CALLS(DEFINE_ALWAYS)

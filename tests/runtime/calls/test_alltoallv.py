@@ -172,3 +172,16 @@ def test_more_than_the_receiver_expects_ends_the_job_as_without_hocket(
     done = launch(["sh", "-c", 'exec "$@" 2>>"$0"', str(said), *program], network, 4, env=env)
     assert done.returncode not in (0, 1)
     assert said.read_text().count("the MPI library serves this exchange") == 1
+
+
+@pytest.mark.parametrize("window", ["window-1", "window-4"])
+def test_nonblocking_calls_follow_phases_that_serve_all_sizes(check: Check, window: str) -> None:
+    """Six rounds: the first asks for communicators of the world's; on the graph, whose ranks have not met, for that."""
+    said = check("nonblocking_vectors 6 5000", "chain:2,2", 4, env={"HOCKET_CANDIDATE": window})
+    assert (said.scheduled("MPI_Ialltoallv"), said.scheduled("MPI_Ialltoallw")) == (5 * 2, 5)
+    assert (said.scheduled("MPI_Ineighbor_alltoallv"), said.scheduled("MPI_Alltoallv")) == (4, 2)
+
+
+def test_nonblocking_calls_whose_sizes_nobody_knows_by_default(check: Check) -> None:
+    said = check("nonblocking_vectors 6 5000", "chain:2,2", 4)
+    assert said.scheduled() == 0 and set(said.served("MPI_Ialltoallv")) == {"native: sizes_unknown"}

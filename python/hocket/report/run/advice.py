@@ -38,8 +38,8 @@ _REMEDIES: Final = {
     "no_plan": "Hocket has no plan for them; 'hocket plan' shows why",
     "new_sizes": "their sizes changed from call to call, and schedules are made for sizes that repeat",
     "not_asked": "earlier exchanges did not gain, so these calls are checked with exponential back-off",
-    "sizes_unknown": "a call that need not wait for other ranks cannot learn their sizes; make it blocking, or "
-    "persistent (MPI_…_init) if it has a root",
+    "sizes_unknown": "a call that need not wait for other ranks cannot learn their sizes; make blocking ones of the "
+    "kind before it, or persistent ones (MPI_…_init) if it has a root",
     "not_ready": "a nonblocking call is scheduled once its communicator has a plan; make a blocking "
     "all-to-all, all-gather or barrier on it first",
     "two_level": "blocking calls of this kind are aggregated by host; nonblocking calls cannot be",

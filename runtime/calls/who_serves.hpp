@@ -1,0 +1,46 @@
+#pragma once
+/// The one decision on who serves a call: a schedule or the MPI library, on all ranks alike. Of irregular calls only
+/// the nonblocking ones come here: for the others ranks find out about sizes first (entry_vector.cpp).
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "runtime/calls/form.hpp"
+#include "runtime/choose/choices.hpp"
+#include "runtime/exchange/exchange.hpp"
+#include "runtime/plan/call_kind.hpp"
+#include "runtime/report/outcome.hpp"
+
+namespace hocket::runtime {
+
+class PrivateChannel;
+class Team;
+
+/// A call, as far as it decides on who serves it. The same on all ranks.
+struct Facts {
+  MPI_Comm comm;
+  CallKind kind;
+  Form form;
+  std::size_t bytes;     ///< of a message; of nonblocking irregular calls nobody knows it
+  bool waits = false;    ///< a rank cannot end it before all others have begun it; only then they agree on anything
+  bool settled = false;  ///< its result depends on who serves it: one candidate serves all calls like it
+  bool has_two_level = false;                  ///< ranks of a host can serve it together
+  std::optional<FallbackReason> refused = {};  ///< the reason why ranks can do it in no way
+};
+
+struct Server {
+  const Exchange* exchange = nullptr;  ///< null: the MPI library
+  FallbackReason why = FallbackReason::no_plan;
+  Choices::Call chosen = {};                          ///< to be told when a blocking call is over
+  std::shared_ptr<PrivateChannel> channel = nullptr;  ///< of a nonblocking call that a schedule serves
+  std::uint64_t sent = 0;                             ///< bytes of an irregular call that this rank sends to others
+};
+
+/// Local for nonblocking calls. Others are collective where all ranks wait, or where the user has said who serves
+/// calls; else they take what is there.
+[[nodiscard]] Server who_serves(Team& team, const Facts& call);
+
+}  // namespace hocket::runtime
