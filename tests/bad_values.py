@@ -108,7 +108,7 @@ class Files:
 
     def __post_init__(self) -> None:
         lldp = (NETWORKS.parents[1] / "tests/network/recorded/lldp/s1.json").read_bytes()
-        table = (NETWORKS.parents[1] / "bench/results/report.csv").read_bytes()
+        table = (NETWORKS.parents[1] / "bench/results/short-lived.csv").read_bytes()
         good = {
             "net": ("net.toml", b'[[switch]]\nname = "s0"\nhosts = ["n[0-3]"]\n'),
             "plan": ("plan.hkt", small()),

@@ -1,7 +1,6 @@
 """Every reader of files, valid inputs for each, and seeded alterations of them.
 
-A reader may accept what it gets or refuse it by one HocketError; anything else is a fault. Used by tests/readers and by
-bench/readers/mutated.py, which does the same a million times.
+A reader may accept what it gets or refuse it by one HocketError; anything else is a fault. Used by tests/readers.
 """
 
 from __future__ import annotations
@@ -192,7 +191,7 @@ def readers(folder: Path) -> list[Reader]:
     """All of them; ``folder`` is for files that are made by other parts of Hocket."""
     kept = tuned(folder / "choices.txt").read_bytes()
     tables = (NETWORKS / "infiniband-fts.txt").read_bytes()
-    result = (ROOT / "bench" / "results" / "report.csv").read_bytes()
+    result = (ROOT / "bench" / "results" / "short-lived.csv").read_bytes()
     calls = [RecordedCall("MPI_Alltoallv", (0, 2), 4, (((2, 9),), ()))]
     demands = {
         "csv": (b"# sizes\n0,64KiB,3\n1,0,2\n4,5,0\n",),

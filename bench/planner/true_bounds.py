@@ -1,6 +1,6 @@
 """All-to-alls over the bound that holds whatever the routes: graphs of the literature, routes as Hocket chooses them.
 
-Run by `make bench NAME=true-bounds`; writes bench/results/true-bounds.{csv,md,svg}. Units are phases: messages
+Run by `make bench NAME=true-bounds`; writes bench/results/true-bounds.{csv,md}. Units are phases: messages
 at a host's full speed, one after the other. B: maximum concurrent flow; P: one port a host; A: the busiest
 channel of the routes; S: phases of the plan. Before: the same by shortest paths.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -18,7 +19,6 @@ from typing import Any, Final
 import networkx as nx
 import topologies
 from gpu_graphs import DGX1, MI250
-from processes import answer_of
 
 import hocket
 from hocket import _core
@@ -223,34 +223,6 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     return lines
 
 
-def draw(rows: list[Row], path: Path) -> None:
-    """Phases over the bound by network, before and after."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    mpl.rcParams["svg.hashsalt"] = "true-bounds"
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(8, 0.26 * len(rows) + 1))
-    for at, row in enumerate(reversed(rows)):
-        limit = max(row["B"], row["P"])
-        if row.get("S_before"):
-            axes.plot([row["S_before"] / limit, row["ratio"]], [at, at], color="0.8", zorder=1)
-            axes.scatter(
-                row["S_before"] / limit, at, color="C1", zorder=2, label="before" if at == 0 else None
-            )
-        axes.scatter(row["ratio"], at, color="C0", zorder=3, label="now" if at == 0 else None)
-    axes.axvline(1, color="0.5", linewidth=0.8)
-    axes.axvline(MOST_RATIO, color="0.5", linewidth=0.8, linestyle=":")
-    axes.set_yticks(
-        range(len(rows)), [f"{row['family']}: {row['network']}" for row in reversed(rows)], fontsize=7
-    )
-    axes.set_xlabel("phases of the plan / max(B, P)")
-    axes.legend(loc="lower right")
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--case", nargs=2, metavar=("FAMILY", "NETWORK"), help="measure one here, print JSON")
@@ -260,10 +232,17 @@ def main() -> None:
         return
     for family, cases in CASES.items():
         for name in cases:
-            row = {"family": family, "network": name} | answer_of(__file__, "--case", family, name)
+            command = [
+                sys.executable,
+                __file__,
+                "--case",
+                family,
+                name,
+            ]  # memory and caches are those of one case
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=600)
+            row = {"family": family, "network": name} | json.loads(done.stdout)
             results.add(row)
             print(*(f"{key} {value}" for key, value in row.items()), sep=", ", flush=True)
-    draw(results.rows, results.path.with_suffix(".svg"))
 
 
 if __name__ == "__main__":

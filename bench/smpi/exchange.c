@@ -1,8 +1,7 @@
 /* An exchange as a program of sends, waits and releases says, timed on SimGrid's clock.
  *
  *   exchange alltoall BYTES        MPI_Alltoall, with the algorithm that smpirun is told to use
- *   exchange allgather BYTES       MPI_Allgather, with the algorithm of smpirun; also
- *            allreduce, reduce_scatter, bcast: of a vector of BYTES in all, of int
+ *   exchange allgather BYTES       MPI_Allgather, with the algorithm of smpirun
  *   exchange barrier COUNT         the mean of COUNT calls of MPI_Barrier
  *   exchange PROGRAM               the program in a text file, written by program.py:
  *
@@ -22,9 +21,39 @@
  *
  * Every byte is checked on arrival. Prints "seconds S": from the first rank's start to the last one's end.
  */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "together.h"
+static void die(const char* what) {
+  fprintf(stderr, "exchange: %s\n", what);
+  MPI_Abort(MPI_COMM_WORLD, 2);
+}
+
+static void* allocate(size_t count, size_t size) {
+  void* memory = calloc(count ? count : 1, size ? size : 1);
+  if (!memory) die("out of memory");
+  return memory;
+}
+
+/* All ranks at once, by SimGrid's clock: they leave a barrier one after the other. */
+static double start_together(void) {
+  double now = MPI_Wtime(), last;
+  MPI_Allreduce(&now, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  const struct timespec left = {0, (long)((last + 0.5 - MPI_Wtime()) * 1e9)};
+  nanosleep(&left, NULL);
+  return MPI_Wtime();
+}
+
+/* From the first rank's start to the last one's end, which is now. */
+static double since_first(double start) {
+  double end = MPI_Wtime(), first, last;
+  MPI_Allreduce(&start, &first, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+  MPI_Allreduce(&end, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return last - first;
+}
 
 enum { data_tag = 1, most_token_slots = 32 };
 
@@ -241,30 +270,13 @@ static double run_program(const char* path) {
   return seconds;
 }
 
-static int is_native(const char* name) {
-  static const char* const known[] = {"alltoall", "allgather", "allreduce", "reduce_scatter", "bcast"};
-  for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
-    if (!strcmp(name, known[i])) return 1;
-  return 0;
-}
-
 /* The ranks' buffers lie on the same memory, which all of them together would not have: no byte is looked at. */
-static double run_native(const char* name, int bytes) {
-  const size_t all = (size_t)bytes * (size_t)ranks, ints = (size_t)bytes / sizeof(int);
-  const int to_each = !strcmp(name, "alltoall"), blocks = to_each || !strcmp(name, "allgather");
-  char *out = SMPI_SHARED_MALLOC(to_each ? all : (size_t)bytes), *in = SMPI_SHARED_MALLOC(blocks ? all : (size_t)bytes);
-  int* counts = allocate((size_t)ranks, sizeof *counts);
-  for (size_t i = 0; i < (size_t)ranks; ++i)
-    counts[i] = (int)(ints * (i + 1) / (size_t)ranks - ints * i / (size_t)ranks);
+static double run_native(int all_gather, int bytes) {
+  const size_t all = (size_t)bytes * (size_t)ranks;
+  char *out = SMPI_SHARED_MALLOC(all_gather ? (size_t)bytes : all), *in = SMPI_SHARED_MALLOC(all);
   const double start = start_together();
-  if (!strcmp(name, "allgather"))
+  if (all_gather)
     MPI_Allgather(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD);
-  else if (!strcmp(name, "allreduce"))
-    MPI_Allreduce(out, in, (int)ints, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  else if (!strcmp(name, "reduce_scatter"))
-    MPI_Reduce_scatter(out, in, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  else if (!strcmp(name, "bcast"))
-    MPI_Bcast(in, (int)ints, MPI_INT, 0, MPI_COMM_WORLD);
   else
     MPI_Alltoall(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD);
   return since_first(start);
@@ -285,8 +297,9 @@ int main(int argc, char** argv) {
   ranks = size;
   if (argc < 2) die("usage: exchange COLLECTIVE BYTES | exchange barrier COUNT | exchange PROGRAM");
   double seconds;
-  if (argc == 3 && is_native(argv[1]))
-    seconds = run_native(argv[1], atoi(argv[2]));
+  const int all_gather = !strcmp(argv[1], "allgather");
+  if (argc == 3 && (all_gather || !strcmp(argv[1], "alltoall")))
+    seconds = run_native(all_gather, atoi(argv[2]));
   else if (argc == 3 && !strcmp(argv[1], "barrier"))
     seconds = run_barriers(atoi(argv[2]));
   else

@@ -17,8 +17,6 @@ from hocket._core import Network
 from hocket.export.simgrid import hostfile, platform_xml
 
 SOURCE = Path(__file__).with_name("exchange.c")
-RIVALS = Path(__file__).with_name("rivals.c")
-TWO_LEVEL = Path(__file__).with_name("two_level.c")
 
 # A fluid model without distortions: what computes costs nothing, the latency is paid once, up front, and
 # the acknowledgements of the way back take no bandwidth.
@@ -111,27 +109,11 @@ class Referee:
         """Seconds of an MPI_Barrier."""
         return self._run([], "barrier", "20")
 
-    def rival(self, collective: str, algorithm: str, size: int, sides: Sequence[int] = ()) -> float:
-        """Seconds of a collective of a vector of ``size`` bytes by an algorithm of rivals.c; ``sides``: of a torus."""
-        sizes = [str(number) for number in (size, *sides)]
-        return self._run([], collective, algorithm, *sizes, binary=compiled(RIVALS, self.folder))
-
-    def two_level(self, leaders: int | str, size: int, ranks: int, copy: float, meet: float) -> float:
-        """Seconds of an all-to-all by two_level.c; ``leaders``: of a host, or SMPI's algorithm between one of each.
-
-        ``ranks``: of a host. ``copy``, ``meet``: seconds.
-        """
-        options = [f"--cfg=smpi/alltoall:{leaders}"] if isinstance(leaders, str) else []
-        carriers = 0 if isinstance(leaders, str) else leaders
-        nanoseconds = [round(1e9 * seconds) for seconds in (copy, meet)]
-        numbers = [str(number) for number in (carriers, size, ranks, *nanoseconds)]
-        return self._run(options, *numbers, binary=compiled(TWO_LEVEL, self.folder))
-
-    def _run(self, options: list[str], *arguments: str, binary: Path | None = None) -> float:
+    def _run(self, options: list[str], *arguments: str) -> float:
         command = [
             "smpirun", "-np", str(self.ranks),
             "-platform", str(self.folder / "platform.xml"), "-hostfile", str(self.folder / "hosts"),
-            *[f"--cfg={setting}" for setting in self.settings], *options, str(binary or self.binary), *arguments,
+            *[f"--cfg={setting}" for setting in self.settings], *options, str(self.binary), *arguments,
         ]  # fmt: skip
         # A session of its own: smpirun is a script, and what it starts must not outlive it.
         with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""A mesh, divided among ranks, as bench/irregular/meshes.py writes it. README.md gives the format."""
+"""A mesh, divided among ranks, as meshes.py writes it. README.md gives the format."""
 
 from __future__ import annotations
 

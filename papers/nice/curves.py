@@ -24,10 +24,12 @@ from nice_pictures import PICTURES, Curves, bytes_text, draw_curves
 
 from machines import SCHEMES, Machine, cm5, in_order, ipsc
 
-sys.path.extend(str(Path(__file__).parents[2] / folder) for folder in ("bench", "bench/irregular"))
-from meshes import VALUE_BYTES, airfoil, halo_matrix, partition
+sys.path.extend(
+    str(Path(__file__).parents[2] / folder) for folder in ("bench", "bench/irregular", "examples/fluid")
+)
 from testsets import Matrix, demand, random_matrix
 
+from meshes import VALUE_BYTES, airfoil, halo_matrix, partition
 from results_file import Row, begin, cells, grouped, provenance, read
 
 OURS: Final = ("colouring", "open-shop", "critical", "list")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import shutil
 import subprocess
 import sys
@@ -32,7 +33,12 @@ def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
     ]
 
 
-WRITTEN = sorted([*RESULTS.glob("*.csv"), *ROOT.glob("papers/*/results/*.csv")])
+# Results whose script is gone, and the script.
+ONCE = dict(
+    re.findall(r"^\| \[([\w-]+)\].* \| `(.*)` \|$", (RESULTS / "README.md").read_text(), re.MULTILINE)
+)
+FILES = [*RESULTS.glob("*.csv"), *ROOT.glob("papers/*/results/*.csv")]
+WRITTEN = sorted(path for path in FILES if path.stem not in ONCE)
 
 
 # What Python and its libraries take to start is most of what a summary takes.
@@ -75,3 +81,8 @@ def summaries(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path
 def test_a_summary_is_made_from_its_file(path: Path, summaries: Callable[[Path], Path]) -> None:
     made = summaries(script_of(path)) / f"{path.stem}.md"
     assert made.read_text() == path.with_suffix(".md").read_text()
+
+
+def test_results_whose_script_is_gone_are_listed() -> None:
+    gone = {path.stem: script_of(path) for path in FILES if not script_of(path).exists()}
+    assert {name: str(script.relative_to(ROOT)) for name, script in gone.items()} == ONCE

@@ -10,14 +10,11 @@ from pathlib import Path
 
 import pytest
 
+import simulated_fabrics as simulated
 from hocket import _core
 from hocket.errors import NetworkError
 from hocket.network import Defaults, read_known_network
 from hocket.planning.plan import plan_collective
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "fabrics"))
-
-import simulated
 
 pytestmark = pytest.mark.skipif(
     bool(simulated.missing()), reason="needs ibsim-utils, opensm, infiniband-diags"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "irregular"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "fluid"))
 from meshes import Mesh, dual_mesh
 
 

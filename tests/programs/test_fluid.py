@@ -15,7 +15,7 @@ import pytest
 from export.mpi_tools import MpiUnderTest, mpich, open_mpi
 from programs.grids import grid
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "irregular"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "fluid"))
 from meshes import halo_matrix, write_mesh
 
 FLUID = Path(__file__).parents[2] / "examples" / "fluid"

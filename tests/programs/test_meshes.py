@@ -11,7 +11,7 @@ import pytest
 
 from programs.grids import grid
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "irregular"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "fluid"))
 import meshes
 from meshes import Mesh, airfoil, halo_matrix, naca, partition
 

@@ -1,4 +1,4 @@
-"""A seeded sample of altered files for every reader; ``make bench NAME=readers`` has a million."""
+"""A seeded sample of altered files for every reader."""
 
 from __future__ import annotations
 

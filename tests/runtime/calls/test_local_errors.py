@@ -1,5 +1,4 @@
-"""Errors that one rank can see alone are the library's, and the ranks stay in step: cells of the program local_errors.
-All cells: bench/runtime/local_errors.py."""
+"""Errors that one rank can see alone are the library's, and ranks stay in step: cells of the program local_errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sample of bench/planner/agreement.py: what is planned is saved, proven, bounded, carried out and run by ranks."""
+"""Random plans of all collectives: what is planned is saved, proven, bounded, carried out and run by ranks."""
 
 from __future__ import annotations
 
@@ -50,8 +50,7 @@ def told(one: Outcome) -> str:
 
 @pytest.mark.parametrize("seed", [1146, 1656])
 def test_into_one_rank_all_send_at_once(seed: int, tmp_path: Path) -> None:
-    """The bench has found these reduces below their bound: it counted per-message costs as if ranks waited for each
-    other."""
+    """These reduces were found below their bound, which counted per-message costs as if ranks waited for each other."""
     assert check(draw(seed, tmp_path), tmp_path).wrong == []
 
 

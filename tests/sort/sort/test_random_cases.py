@@ -1,4 +1,4 @@
-"""Random sorts and permutations against numpy, of groups of 1 to 9 ranks: some of `make bench NAME=sort-cases`."""
+"""Random sorts and permutations against numpy, of groups of 1 to 9 ranks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hocket.launch.mpi import Mpi
 from mpi_programs import mpiexec, python_env
 
-SCRIPT = Path(__file__).parents[3] / "bench/sort/case_ranks.py"
+SCRIPT = Path(__file__).parent / "programs/case_ranks.py"
 
 
 @pytest.mark.parametrize(

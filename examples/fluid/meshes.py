@@ -1,6 +1,6 @@
 """Unstructured grids around an airfoil, divided among ranks, and the traffic of their halo exchange.
 
-    python bench/irregular/meshes.py --points 9428 --parts 32 64 --out DIR [--picture FILE.png]
+    python examples/fluid/meshes.py --points 9428 --parts 32 64 --out DIR [--picture FILE.png]
 
 For every number of parts it writes `airfoil-POINTS-PARTS.mesh`, which `examples/fluid` reads (its README
 gives the format), and `airfoil-POINTS-PARTS.npy`, the bytes that each rank sends to each other one for

@@ -1,7 +1,7 @@
 """Runs random cases on ranks, which divide themselves into groups, anew after some cases.
 
-    mpiexec -n 9 python bench/sort/case_ranks.py --seed 1 --first 0 --count 1000 [--log FILE]
-    mpiexec -n 5 python bench/sort/case_ranks.py --seed 1 --only 123
+    mpiexec -n 9 python tests/sort/sort/programs/case_ranks.py --seed 1 --first 0 --count 1000 [--log FILE]
+    mpiexec -n 5 python tests/sort/sort/programs/case_ranks.py --seed 1 --only 123
 
 The first wrong case ends them all. FILE holds the numbers of the cases that ranks are at, for when one
 of them crashes.
