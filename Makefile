@@ -59,8 +59,6 @@ $(STAMP): $(INSTALLED)
 	$(PYTHON_OF_VENV) -m pip install --quiet 'hocket[test]'
 	@$(PYTHON_OF_VENV) -m pip install --quiet --only-binary=:all: 'meshpy>=2025.1' 'pymetis>=2025.2' || \
 	  echo "no wheels of meshpy and pymetis here; the tests of airfoil grids will be skipped" >&2
-	@$(PYTHON_OF_VENV) -m pip install --quiet --only-binary=:all: 'otf2>=3' || \
-	  echo "no wheel of otf2 here; the tests of OTF2 traces will be skipped" >&2
 	@touch $@
 
 $(LINT_STAMP): pyproject.toml $(STAMP)

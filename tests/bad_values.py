@@ -13,7 +13,7 @@ import numpy as np
 
 from hocket import _core
 from measure.calibration.conftest import made
-from mutations import DUMPI_META, DUMPI_RANK, NETWORKS
+from mutations import NETWORKS
 from plans import small
 from report_files import tuned
 
@@ -82,7 +82,6 @@ VALID: Final = {
     "calibrate network": "--show {calibration}",
     "tune show": "",
     "tune clear": "--place 0123",
-    "tune export": "--to openmpi -o {new}",
     "help": "plan",
     "completion": "bash",
     **{
@@ -121,7 +120,6 @@ class Files:
             "program": ("program", b"#!/bin/sh\nexit 3\n"),
             "launcher": ("mpiexec", b"#!/bin/sh\necho HYDRA build details: Version: 4.2\nexit 3\n"),
             "mtx": ("traffic.mtx", b"%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 10\n3 1 7\n"),
-            "meta": ("dumpi-1.meta", DUMPI_META),
             "choices": ("choices.txt", tuned(self.folder / "choices.txt").read_bytes()),
         }
         for name, (file, content) in good.items():
@@ -132,8 +130,6 @@ class Files:
             Path(self.good[name]).chmod(0o755)
         (self.folder / "mpicc").write_bytes(b"#!/bin/sh\nexit 3\n")
         (self.folder / "mpicc").chmod(0o755)
-        for rank in range(3):
-            (self.folder / f"dumpi-1-{rank:04d}.txt").write_bytes(DUMPI_RANK)
         contents = {
             "empty": b"", "zeros": bytes(100), "binary": bytes(range(256)), "blank": b" \n\n", "no-end": b"star:4",
             "utf16.toml": '[[switch]]\nname = "s"\nhosts = ["a", "b"]\n'.encode("utf-16"),

@@ -22,7 +22,7 @@ from hocket.costs.memory import read_profile
 from hocket.demand import read_traffic
 from hocket.demand.recorded import RecordedCall, write
 from hocket.errors import HocketError, PlanError
-from hocket.measure.tuning.kept import read as read_choices
+from hocket.measure.kept import read as read_choices
 from hocket.network import Defaults, read_network_description
 from hocket.network.neighbours import Choice, merge
 from hocket.network.readers.lldp import read_record
@@ -41,24 +41,8 @@ TRAPS: Final = [
     b"true", b"[]", b"{}", b"18446744073709551616", b"0x1F", b"\xe2\x80\xa8", b"!!python/name:os ", b"]]>", b",", b":",
     b"=", b"%", b"#", b"@all",
 ]  # fmt: skip
-_AT: Final = "at walltime 8153.049312345, cputime 0.004412345 seconds in thread 0."
-DUMPI_META: Final = b"hostname=n0\nnumprocs=3\nfileprefix=dumpi-1\nversion=1\n"
-DUMPI_RANK: Final = f"""MPI_Init entering {_AT}
-int argc=1
-MPI_Init returning {_AT}
-MPI_Send entering {_AT}
-int count=3
-MPI_Datatype datatype=11 (MPI_DOUBLE)
-int dest=2
-int tag=7
-MPI_Comm comm=2 (MPI_COMM_WORLD)
-MPI_Send returning {_AT}
-MPI_Alltoallv entering {_AT}
-int sendcounts[3]=[0, 5, 7]
-MPI_Datatype sendtype=3 (MPI_INT)
-MPI_Comm comm=2 (MPI_COMM_WORLD)
-MPI_Alltoallv returning {_AT}
-""".encode()
+
+
 _BUILT_UP_TO: Final = 2_000  # nodes
 
 
@@ -167,12 +151,6 @@ def measured(path: Path) -> object:
     return list(measured_part.measured_sections("title", measured_part.read(text, where)))
 
 
-def _other_ranks(folder: Path) -> None:
-    (folder / "dumpi-1.meta").write_bytes(DUMPI_META)
-    for rank in range(3):
-        (folder / f"dumpi-1-{rank:04d}.txt").write_bytes(DUMPI_RANK)
-
-
 def _npy() -> bytes:
     stream = io.BytesIO()
     np.save(stream, np.array([[0, 1], [2, 0]]))
@@ -217,9 +195,6 @@ def readers(folder: Path) -> list[Reader]:
                lambda path: network(path.parent / "ties.toml"), _beside("ties.toml"), "coordinates.txt"),
         Reader("LLDP", _recorded("lldp/s1.json", "lldp0/s1.json"), lldp, _other_records, "s1.json"),
         *(Reader(f"demand .{ending}", seeds, traffic, file=f"altered.{ending}") for ending, seeds in demands.items()),
-        Reader("DUMPI", (DUMPI_RANK,), lambda path: traffic(path.parent / "dumpi-1.meta"), _other_ranks,
-               "dumpi-1-0001.txt"),
-        Reader("DUMPI .meta", (DUMPI_META,), traffic, _other_ranks, "dumpi-1.meta"),
         Reader("plan", (small(), forwarding().encode(), gathering().encode()), plan),
         Reader("learned choices", (kept,), read_choices),
         Reader("calibration", (json.dumps(made().as_json(), indent=1).encode(),), read_file_of),

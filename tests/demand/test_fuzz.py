@@ -37,7 +37,6 @@ SEEDS = {
     "a.mtx": b"%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 10\n2 3 1e3\n3 1 7\n",
     "b.mtx": b"%%MatrixMarket matrix array integer symmetric\n% c\n2 2\n1\n2\n3\n",
     "a.npy": _npy(),
-    "a.meta": b"hostname=n0\nnumprocs=3\nfileprefix=dumpi-1\nversion=1\n",
     "a.json": b"".join(write(3, [RecordedCall("MPI_Alltoallv", (0, 2), 4, (((2, 9),), ()))])),
 }
 TRAPS = [

@@ -40,7 +40,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "env": _entry("Run", "env", "Print the environment settings that enable Hocket under any launcher."),
     "order": _entry("Run", "order", "Print a better order of a job's ranks for native calls."),
     "bench": _entry("Run", "bench", "Measure native and scheduled collectives side by side."),
-    "tune": _entry("Run", "tune", "Show, forget or export the timings that runs have kept."),
+    "tune": _entry("Run", "tune", "Show or forget the timings that runs have kept."),
     "doctor": _entry("Run", "doctor", "Check this installation and say how to fix it."),
     "network": _entry("Plan", "network", "Show, convert, discover or balance a network."),
     "plan": _entry("Plan", "plan", "Compute and verify the schedule of a collective."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hocket.demand import csv_table, dumpi, matrix_market, npy, otf2_trace, recorded
+from hocket.demand import csv_table, matrix_market, npy, recorded
 from hocket.demand.source import Source
 from hocket.demand.traffic import Traffic
 
@@ -26,8 +26,6 @@ READERS: tuple[Reader, ...] = (
     Reader("npy", "NumPy's .npy", ".npy", npy.begins, npy.read),
     Reader("matrix-market", "Matrix Market (.mtx)", ".mtx", matrix_market.begins, matrix_market.read),
     Reader("recorded", "traffic of 'hocket record' (.json)", ".json", recorded.begins, recorded.read),
-    Reader("otf2", "OTF2 traces (traces.otf2)", ".otf2", otf2_trace.begins, otf2_trace.read),
-    Reader("dumpi", "DUMPI traces (.meta)", ".meta", dumpi.begins, dumpi.read),
     Reader("csv", "CSV of n x n sizes", ".csv", csv_table.begins, csv_table.read),
 )
 

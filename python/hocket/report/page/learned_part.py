@@ -12,7 +12,7 @@ from hocket.report.page.charts import COLOURS, log_figure
 from hocket.report.page.parts import Section, escaped, facts, paragraph, table
 
 if TYPE_CHECKING:
-    from hocket.measure.tuning.kept import Choice
+    from hocket.measure.kept import Choice
 
 
 def learned_sections(title: str, choices: Sequence[Choice]) -> Iterator[Section]:
@@ -51,7 +51,7 @@ def learned_sections(title: str, choices: Sequence[Choice]) -> Iterator[Section]
 
 
 def _table(choices: Sequence[Choice]) -> Any:
-    from hocket.measure.tuning.kept import COLUMNS
+    from hocket.measure.kept import COLUMNS
 
     native = [number for number, choice in enumerate(choices) if choice.timings.winner == "native"]
     return table(COLUMNS, [choice.cells() for choice in choices], numbers=(1, 4, 6, 7, 8), dim=native)

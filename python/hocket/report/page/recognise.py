@@ -40,7 +40,7 @@ def sections_of(path: str, defaults: Defaults, bytes: int) -> Iterator[Section]:
         raise HocketError("is empty", where=where, remedy=f"name {_WHAT}")
     text = decode(data, where, HocketError)
     if text.startswith(_KEPT_TIMINGS):
-        from hocket.measure.tuning.kept import read
+        from hocket.measure.kept import read
         from hocket.report.page.learned_part import learned_sections
 
         yield from learned_sections(title, read(Path(path)))

@@ -15,7 +15,7 @@ from hocket.system.cache import choices_dir
 from hocket.system.files import open_new, read_file
 from hocket.units import format_bytes, format_time
 
-NATIVE: Final = "native"  # the library's call as it is; "native:NAME": by an algorithm of the library's
+NATIVE: Final = "native"  # the library's call
 
 
 COLUMNS: Final = (
@@ -86,12 +86,6 @@ class Choice:
             "-" if gain is None else f"{100 * gain:.0f} %",
             f"{self.calls:,}",
         ]
-
-    @property
-    def algorithm(self) -> str | None:
-        """The algorithm of the MPI library that won, by the library's name for it."""
-        candidate, _, name = self.timings.winner.partition(":")
-        return name if candidate == NATIVE and name else None
 
 
 def files() -> list[Path]:

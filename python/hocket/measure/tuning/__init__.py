@@ -1,1 +1,0 @@
-"""Results that runs have learned about their calls: read them, and pass them on to MPI libraries."""
