@@ -6,8 +6,6 @@ import pytest
 
 import hocket as package
 from hocket import _core
-from hocket.cli import COMMANDS
-from hocket.cli._shared import former
 from hocket.demand.collectives import COLLECTIVES, EQUAL, IRREGULAR, spelled
 from refusals import refused
 
@@ -89,31 +87,5 @@ def test_a_name_of_no_collective(hocket) -> None:
     )
 
 
-@pytest.mark.parametrize(("name", "now"), former.COMMANDS.items())
-def test_former_commands(hocket, name: str, now: str) -> None:
-    for arguments in ((name,), (name, "all-to-all", *STAR), (name, "--help")):
-        refused(hocket(*arguments), f"'hocket' has no command {name} any more; use '{now}'")
-    words = now.split()
-    assert name not in COMMANDS and (words[0] != "hocket" or words[1] in COMMANDS)
-
-
-@pytest.mark.parametrize(
-    ("command", "option", "now"),
-    [
-        ("plan all-to-all", "--scheduler", "--algorithm"),
-        ("plan all-gather", "--startup", "--alpha"),
-        ("plan all-to-all", "--bundles", "--two-level"),
-        ("verify", "--bundled", "--two-level"),
-        ("run", "--scheduler", "--algorithm"),
-        ("simulate", "--picture", "--plot"),
-        ("simulate", "--throughput", "--plot throughput=FILE"),
-        ("simulate", "--heat", "--plot heat=FILE"),
-        ("calibrate network", "--picture", "--plot"),
-    ],
-)
-def test_former_options(hocket, command: str, option: str, now: str) -> None:
-    refused(hocket(*command.split(), option, "x"), f"has no option {option} any more; use '{now}'")
-
-
 def test_an_option_that_a_command_never_had_is_unknown(hocket) -> None:
-    refused(hocket("network", "show", "star:4", "--heat", "x"), "'hocket network show' has no option --heat;")
+    refused(hocket("network", "show", "star:4", "--heat", "x"), "'hocket network show' has no option --heat")

@@ -10,7 +10,6 @@ from typing import Any, Protocol, TypeVar
 
 import click
 
-from hocket.cli._shared import former
 from hocket.errors import UsageError
 
 T = TypeVar("T")
@@ -89,8 +88,6 @@ def _no_such_command(name: str, ctx: click.Context, group: click.Group) -> str:
 
 def _unknown(kind: str, name: str, known: list[str], ctx: click.Context | None) -> str:
     path = ctx.command_path if ctx is not None else "hocket"
-    if (instead := former.now(kind, name, known)) is not None:
-        return f"'{path}' has no {kind} {name} any more; use '{instead}'"
     close = get_close_matches(name, known, n=2)
     what = f"'{path}' has no {kind} {name}"
     return f"{what}; did you mean {' or '.join(close)}?" if close else f"{what}; {_see_help(ctx)}"
