@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,12 +85,18 @@ def read_cells(times: Path, hosts: Path) -> list[Cell]:
     named = _hosts(hosts)
     jobs: dict[tuple[str, str, str, str], Job] = {}
     cells = []
-    for where, row in _rows(times, TIMES):
+    rows = list(_rows(times, TIMES))
+    numbers: dict[tuple[str, str], set[str]] = {}
+    for _, row in rows:
+        numbers.setdefault((row["system"], row["job"]), set()).add(row["ranks_per_node"])
+    for where, row in rows:
         system = row["system"]
         key = (system, row["job"], row["nodes"], row["ranks_per_node"])
         if key not in jobs:
             shape = tuple(_whole(side, "nodes", where, MOST_RANKS) for side in row["nodes"].split("x"))
             ranks = _whole(row["ranks_per_node"], "ranks_per_node", where, MOST_RANKS)
+            if ranks == 1 and len(numbers[system, row["job"]]) == 1:
+                ranks = _ranks_of(named.get((system, row["job"]), []), math.prod(shape))
             if math.prod(shape) * ranks > MOST_RANKS:
                 raise UsageError(f"more than {MOST_RANKS:,} ranks", where=where, remedy="correct the nodes")
             job = Job(system, row["job"], shape, ranks)
@@ -111,6 +118,13 @@ def _hosts(path: Path) -> dict[tuple[str, str], list[str]]:
             )
         found[key] = row["hosts"].split()
     return found
+
+
+def _ranks_of(hosts: list[str], nodes: int) -> int:
+    """Ranks that a job had on each node, if its line names each node as many times. The job ran with them where the
+    table has no row of the job with more than one."""
+    times = Counter(hosts).values()
+    return min(times) if len(times) == nodes and min(times) == max(times) else 1
 
 
 def _hosts_of(job: Job, named: dict[tuple[str, str], list[str]]) -> tuple[str, ...]:

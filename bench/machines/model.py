@@ -19,15 +19,20 @@ from hocket import _core
 
 Ranks = NDArray[np.int64]
 NEAR: Final = 0.2  # of a message's costs between hosts: those within a host, through shared memory
+MOST_PEERS: Final = (
+    128  # of a rank, whose connections an interface holds: beyond, it fetches one for each message
+)
+MOVED: Final = 1e-7  # seconds: a block that is copied by itself waits for memory once
 NONE: Final = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
 class Phase:
-    """Messages under way at once, ``times`` times over. ``bytes``: of each; ``posts``: messages that the busiest
-    rank posts one after the other; ``pieces`` in which a message is sent; ``weight``: messages that each stands for;
-    ``copied`` and ``combined``: bytes of the busiest rank, afterwards, or ``overlapped`` with messages. ``stream``:
-    bytes that pass one interface, of phases whose routes are not known."""
+    """Messages under way at once, ``times`` times over. ``bytes``: of each; ``posts``: messages that the busiest rank
+    posts one after the other; ``pieces`` in which a message is sent; ``peers`` of a rank in all such phases;
+    ``weight``: messages that each stands for; ``copied`` and ``combined``: bytes of the busiest rank, afterwards, or
+    ``overlapped`` with messages; ``moved``: blocks that each thread copies by themselves. ``stream``: bytes that pass
+    one interface, of phases whose routes are not known."""
 
     src: Ranks = field(default_factory=lambda: NONE)
     dst: Ranks = field(default_factory=lambda: NONE)
@@ -35,8 +40,10 @@ class Phase:
     times: float = 1
     posts: float = 1
     pieces: float = 1
+    peers: float = 1
     weight: float = 1
     copied: float = 0
+    moved: float = 0
     combined: float = 0
     stream: float = 0
     overlapped: bool = False
@@ -58,14 +65,18 @@ class Program:
 
     def then(self, other: Program) -> Program:
         return replace(
-            self, phases=[*self.phases, *other.phases], temporary=(*self.temporary, *other.temporary)
+            self,
+            phases=[*self.phases, *other.phases],
+            temporary=(*self.temporary, *other.temporary),
+            opened=self.opened + other.opened,
         )
 
 
 @dataclass(frozen=True)
 class Costs:
     """Costs that are fitted: ``eager``, seconds of a small message; ``rendezvous``, of a large one; ``rate``,
-    bytes/s of an interface, and ``streamed``, its part that is left to messages larger than a cache; ``combine``,
+    bytes/s of an interface, and ``streamed``, its part that is left to messages larger than a cache
+    where a host sends and receives at once; ``combine``,
     seconds per byte (copying costs two thirds: two passes over memory instead of three); ``fresh``, seconds per byte
     of newly mapped memory; ``port``, seconds that it costs to make one interface ready for direct
     writes."""
@@ -97,11 +108,14 @@ class Habits:
 
 
 class Load(NamedTuple):
+    """``both``: a host sends and receives at once."""
+
     channel: float
     rank: float
     host: float
     inside: float
     away: float
+    both: bool = True
 
 
 class Fabric:
@@ -157,9 +171,9 @@ class Fabric:
             busy[route] += count
         one = max(np.bincount(src).max(), np.bincount(dst).max())
         host = max(np.bincount(self.host[src]).max(), np.bincount(self.host[dst]).max())
-        return Load(
-            float((busy / self._rates).max()), float(one), float(host), float(inside), float(away.mean())
-        )
+        both = bool(np.isin(self.host[src], self.host[dst]).any())
+        busiest = float((busy / self._rates).max())
+        return Load(busiest, float(one), float(host), float(inside), float(away.mean()), both)
 
 
 def seconds(program: Program, vector: float, fabric: Fabric, costs: Costs, habits: Habits) -> float:
@@ -173,8 +187,8 @@ def seconds(program: Program, vector: float, fabric: Fabric, costs: Costs, habit
     total += sum(costs.fresh * crowd * used for size, used in program.temporary if size >= habits.mapped)
     for phase in program.phases:
         size = phase.bytes or phase.stream
-        rate = costs.rate * (costs.streamed if size >= habits.cache else 1.0)
         load = fabric.load(phase.src, phase.dst) if len(phase.src) else Load(0.0, 0.0, 0.0, 0.0, 1.0)
+        rate = costs.rate * (costs.streamed if size >= habits.cache and load.both else 1.0)
         carried = phase.bytes * phase.weight
         wire = max(
             load.channel * fabric.nominal / rate * carried,
@@ -184,7 +198,7 @@ def seconds(program: Program, vector: float, fabric: Fabric, costs: Costs, habit
             phase.stream / rate,
         )
         local = costs.combine * phase.combined / program.threads + costs.copy * phase.copied / threads
-        local *= crowd * warm
+        local = local * crowd * warm + phase.moved * MOVED
         if phase.combined and program.threads > 1:
             local += costs.port  # a team of threads is made ready, too
         busy = max(wire, local) if phase.overlapped else wire + local
@@ -202,8 +216,10 @@ def _posting(program: Program, phase: Phase, size: float, costs: Costs, habits: 
     if program.direct or phase.overlapped:
         return (costs.eager / 2 * phase.posts + costs.eager / 6 * (phase.pieces - 1)) * program.ports
     more = (phase.pieces - 1) * costs.eager / 8
-    copied = costs.eager + (phase.posts - 1) * costs.eager / 2 + phase.posts * 2 * costs.copy * size
-    met = costs.rendezvous + (phase.posts - 1) * costs.eager / 8
+    many = 4 if phase.peers > MOST_PEERS else 1
+    first = costs.eager * (2 if many > 1 else 1)
+    copied = first + (phase.posts - 1) * many * costs.eager / 2 + phase.posts * 2 * costs.copy * size
+    met = costs.rendezvous + (phase.posts - 1) * many * costs.eager / 8
     if habits.eager_bytes is None:
         return min(copied, met) + more
     return (copied if size / phase.pieces <= habits.eager_bytes else met) + more

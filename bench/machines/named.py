@@ -10,6 +10,7 @@ from typing import Final
 import peers
 import standard
 import tofu
+import trees
 
 from model import Phase, Program
 
@@ -38,7 +39,7 @@ STANDARD: Final[dict[str, dict[str, Algorithm]]] = {
         "bruck": standard.all_gather_bruck,
         "brucks": standard.all_gather_bruck,
         "k_bruck": standard.all_gather_bruck,
-        "sparbit": standard.all_gather_doubling,
+        "sparbit": standard.all_gather_sparbit,
         "linear": standard.all_gather_linear,
         **{name: standard.all_gather_bine(extra) for name, extra in _BINE_GATHERS.items()},
     },
@@ -97,10 +98,10 @@ STANDARD: Final[dict[str, dict[str, Algorithm]]] = {
         "scatter_recursive_doubling_allgather": standard.bcast_scatter_gather(standard.all_gather_doubling),
         "scatter_allgather_ring": standard.bcast_scatter_gather(standard.all_gather_ring),
         "scatter_ring_allgather": standard.bcast_scatter_gather(standard.all_gather_ring),
-        "bine_lat": standard.bcast_bine,
-        "bine_lat_reversed": standard.bcast_bine,
+        "bine_lat": trees.bcast_at_once(peers.bine),
+        "bine_lat_reversed": trees.bcast_at_once(peers.bine_far_first),
         "bine_lat_new": standard.bcast_bine,
-        "bine_lat_i_new": standard.bcast_bine,
+        "bine_lat_i_new": trees.bcast_at_once(peers.bine_far_first),
         "bine_bdw_remap": standard.bcast_scatter_gather(standard.all_gather_bine("")),
     },
     "gather": {
@@ -108,14 +109,14 @@ STANDARD: Final[dict[str, dict[str, Algorithm]]] = {
         "basic_linear": standard.gather_linear,
         "linear_sync": standard.gather_linear,
         "binomial": standard.gather_binomial,
-        "bine": standard.gather_binomial,
+        "bine": standard.kept(standard.gather_binomial),
     },
     "scatter": {
         "linear": standard.scatter_linear,
         "basic_linear": standard.scatter_linear,
         "linear_nb": standard.scatter_linear,
         "binomial": standard.scatter_binomial,
-        "bine": standard.scatter_binomial,
+        "bine": standard.kept(standard.scatter_binomial),
     },
     "reduce": {
         "linear": standard.reduce_linear,
@@ -129,6 +130,25 @@ STANDARD: Final[dict[str, dict[str, Algorithm]]] = {
         "bine_lat": standard.reduce_binomial,
         "bine_bdw": standard.reduce_scatter_then_gather,
     },
+}
+
+
+# Open MPI's trees cut nothing by default, and PICO asks for no segments. Where Bine trees post all sends, or one after
+# the other, times show.
+OPEN_MPI: Final[dict[tuple[str, str], Algorithm]] = {
+    ("bcast", "binomial"): trees.bcast_at_once(peers.exchange),
+    ("bcast", "knomial"): trees.bcast_knomial(4),
+    ("bcast", "binary"): trees.bcast_binary,
+    ("bcast", "binary_tree"): trees.bcast_binary,
+    ("bcast", "split_binary"): trees.bcast_split_binary,
+    ("bcast", "chain"): trees.unsegmented(lambda ranks: math.ceil((ranks - 1) / 4), 4, False),
+    ("bcast", "pipeline"): trees.unsegmented(lambda ranks: ranks - 1, 1, False),
+    ("gather", "binomial"): standard.kept(standard.gather_binomial),
+    ("scatter", "binomial"): standard.kept(standard.scatter_binomial),
+    ("reduce", "binary"): trees.reduce_binary,
+    ("reduce", "in_order_binary"): trees.reduce_binary,
+    ("reduce", "chain"): trees.unsegmented(lambda ranks: math.ceil((ranks - 1) / 4), 4, True),
+    ("reduce", "pipeline"): trees.unsegmented(lambda ranks: ranks - 1, 1, True),
 }
 
 
@@ -177,13 +197,19 @@ TOFU: Final[dict[str, dict[str, Grid]]] = {
         "trinaryx3": tofu.spread_trees(3),
         "trinaryx6": tofu.spread_trees(6),
         "bintree6d": tofu.chain,
-        "chain": _unsegmented(lambda ranks: math.ceil((ranks - 1) / 4) + 1, False),
+        "binomial": tofu.lines,
+        "chain": _unsegmented(lambda ranks: math.ceil((ranks - 1) / 3), False),
         "pipeline": _unsegmented(lambda ranks: ranks - 1, False),
         "binary_tree": _unsegmented(
             lambda ranks: 2 * peers.steps_of(ranks + 1) - 4 if ranks > 8 else 3, False
         ),
     },
-    "reduce": {"trinaryx3": tofu.spread_reductions(3), "trinaryx6": tofu.spread_reductions(6)},
+    "reduce": {
+        "chain": _unsegmented(lambda ranks: math.ceil((ranks - 1) / 3), True),
+        "pipeline": _unsegmented(lambda ranks: ranks - 1, True),
+        "trinaryx3": tofu.spread_reductions(3),
+        "trinaryx6": tofu.spread_reductions(6),
+    },
     "allreduce": {
         "trix3": _sum_and_spread(3),
         "trix6": _sum_and_spread(6),
@@ -253,5 +279,7 @@ def program(collective: str, name: str, sides: tuple[int, ...], ranks: int, byte
         return None
     if library == "fujitsu" and lone and (grid := TOFU.get(collective, {}).get(bare)):
         return grid(sides, bytes)
+    if library == "ompi" and (maker := OPEN_MPI.get((collective, bare))):
+        return maker(ranks, bytes)
     maker = STANDARD.get(collective, {}).get(bare)
     return maker(ranks, bytes) if maker else None

@@ -46,6 +46,10 @@ def bine(ranks: int, step: int) -> tuple[Ranks, Ranks]:
     return every, np.where(every % 2 == 0, every + distance, every - distance) % ranks
 
 
+def bine_far_first(ranks: int, step: int) -> tuple[Ranks, Ranks]:
+    return bine(ranks, steps_of(ranks) - 1 - step)
+
+
 def grid_steps(sides: tuple[int, ...], port: int) -> list[tuple[int, int]]:
     """Dimension, and step within it, of each step: dimensions in turn, the first by the port."""
     left = [steps_of(side) for side in sides]

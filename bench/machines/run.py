@@ -1,6 +1,6 @@
 """Writes bench/results/public-machines.{csv,md}: every prediction beside its measurement, and Hocket's own schedules.
 
-    python bench/machines/run.py --times FILE.csv --hosts FILE.csv
+    python bench/machines/run.py --times FILE.csv --hosts FILE.csv [--output bench/results/public-machines-2.csv]
 
 Run by `make bench NAME=public-machines ARGS="--times … --hosts …"`. Everything is computed, in a minute.
 """
@@ -128,20 +128,19 @@ def summary(heading: Row, rows: list[Row]) -> Iterator[str]:
         lines.append([system, *figures([row for row in own if row["use"] == "blind"]), right(own)])
     yield from cells([*head, "best among two"], lines)
     yield ""
-    yield "## The same cell, measured again"
-    yield ""
-    yield "Cells that several runs measured, and how far each run is from each other one: no model is nearer to all."
-    yield ""
     runs = {system: measured_again(own) for system, own in grouped(theirs, "system").items()}
-    yield from cells(
-        ["", "cells", "median difference", f"within {BOUND:.0%}"],
-        (
-            [system, twice, f"{median(far):.1%}", f"{sum(one <= BOUND for one in far) / len(far):.1%}"]
-            for system, (twice, far) in runs.items()
-            if twice
-        ),
-    )
-    yield ""
+    again = [
+        [system, twice, f"{median(far):.1%}", f"{sum(one <= BOUND for one in far) / len(far):.1%}"]
+        for system, (twice, far) in runs.items()
+        if twice
+    ]
+    if again:
+        yield "## The same cell, measured again"
+        yield ""
+        yield "Cells that several runs measured, and how far each run is from each other one."
+        yield ""
+        yield from cells(["", "cells", "median difference", f"within {BOUND:.0%}"], again)
+        yield ""
     yield "## By job"
     yield ""
     jobs = grouped(theirs, "system", "nodes", "ranks_per_node", "collective")
@@ -227,7 +226,7 @@ def main() -> int:
     parser.add_argument("--hosts", type=Path, required=True)
     options, results = begin(parser, "public-machines", summary)
     results.heading["command"] = (
-        "python bench/machines/run.py --times public-machines.csv --hosts public-machines-hosts.csv"
+        f"python bench/machines/run.py --times {options.times.name} --hosts {options.hosts.name}"
     )
     results.heading |= {"source": SOURCE, "fitted_cells": sum(map(len, CELLS.values()))}
     try:

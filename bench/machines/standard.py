@@ -7,6 +7,7 @@ program of ``ranks`` ranks. Numbers of ranks that are no power of two fold the r
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -67,6 +68,12 @@ def all_gather_bruck(ranks: int, bytes: float) -> Program:
         Phase(*peers.shift(ranks, -(1 << s)), blocks * block) for s, blocks in enumerate(peers.halves(ranks))
     ]
     return Program([*phases, Phase(copied=1.5 * bytes)], ((bytes, bytes),))
+
+
+def all_gather_sparbit(ranks: int, bytes: float) -> Program:
+    """Doubling whose blocks are not neighbours: each is a message."""
+    phases = _doubling(ranks, bytes, peers.exchange)
+    return Program([replace(one, posts=one.bytes * ranks / bytes) for one in phases])
 
 
 def all_gather_linear(ranks: int, bytes: float) -> Program:
@@ -179,11 +186,13 @@ def all_to_all_bruck(partners: Partners | None = None) -> Algorithm:
 
 def bcast_binomial(ranks: int, bytes: float) -> Program:
     steps = [peers.exchange(ranks, s) for s in range(peers.steps_of(ranks))]
-    return Program(_tree(ranks, [dst for _, dst in _whole(ranks, steps)], bytes))
+    return Program(_tree(ranks, [dst for _, dst in whole(ranks, steps)], bytes))
 
 
 def bcast_bine(ranks: int, bytes: float) -> Program:
-    return Program(_tree(ranks, [peers.bine(ranks, s)[1] for s in range(peers.steps_of(ranks))], bytes))
+    """The farthest first, one child after the other."""
+    steps = [peers.bine_far_first(ranks, s)[1] for s in range(peers.steps_of(ranks))]
+    return Program(_tree(ranks, steps, bytes))
 
 
 def bcast_linear(ranks: int, bytes: float) -> Program:
@@ -212,6 +221,11 @@ def scatter_binomial(ranks: int, bytes: float) -> Program:
     return Program(phases)
 
 
+def kept(tree: Algorithm) -> Algorithm:
+    """A rank with others below it holds their blocks in memory of the call: half of all, at most."""
+    return lambda ranks, bytes: replace(tree(ranks, bytes), temporary=((bytes / 2, bytes / 2),))
+
+
 def gather_binomial(ranks: int, bytes: float) -> Program:
     return Program(
         [Phase(one.dst, one.src, one.bytes) for one in reversed(scatter_binomial(ranks, bytes).phases)]
@@ -220,12 +234,16 @@ def gather_binomial(ranks: int, bytes: float) -> Program:
 
 def gather_linear(ranks: int, bytes: float) -> Program:
     others = np.arange(1, ranks)
-    return Program([Phase(others, np.zeros_like(others), bytes / ranks, posts=(ranks - 1) / 2)])
+    return Program(
+        [Phase(others, np.zeros_like(others), bytes / ranks, posts=(ranks - 1) / 2, peers=ranks - 1)]
+    )
 
 
 def scatter_linear(ranks: int, bytes: float) -> Program:
     others = np.arange(1, ranks)
-    return Program([Phase(np.zeros_like(others), others, bytes / ranks, posts=(ranks - 1) / 2)])
+    return Program(
+        [Phase(np.zeros_like(others), others, bytes / ranks, posts=(ranks - 1) / 2, peers=ranks - 1)]
+    )
 
 
 def reduce_binomial(ranks: int, bytes: float) -> Program:
@@ -271,17 +289,20 @@ def _everyone(ranks: int, block: float) -> Phase:
     chosen = _chosen(ranks)
     src = np.repeat(np.arange(ranks), len(chosen))
     dst = (src + np.tile(chosen, ranks)) % ranks
-    return Phase(src, dst, block, posts=ranks - 1, weight=(ranks - 1) / max(len(chosen), 1))
+    return Phase(src, dst, block, posts=ranks - 1, peers=ranks - 1, weight=(ranks - 1) / max(len(chosen), 1))
 
 
 def _shifts(ranks: int, block: float, combined: float = 0) -> list[Phase]:
     """Phases in which all pass on by 1, by 2, …"""
     chosen = _chosen(ranks)
     times = (ranks - 1) / max(len(chosen), 1)
-    return [Phase(*peers.shift(ranks, int(by)), block, times=times, combined=combined) for by in chosen]
+    return [
+        Phase(*peers.shift(ranks, int(by)), block, times=times, combined=combined, peers=ranks - 1)
+        for by in chosen
+    ]
 
 
-def _whole(ranks: int, steps: list[tuple[Ranks, Ranks]]) -> list[tuple[Ranks, Ranks]]:
+def whole(ranks: int, steps: list[tuple[Ranks, Ranks]]) -> list[tuple[Ranks, Ranks]]:
     """Partners of all ranks: itself for those that have none."""
     found = []
     for src, dst in steps:

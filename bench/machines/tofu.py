@@ -24,6 +24,7 @@ Sides = tuple[int, ...]
 NAME: Final = re.compile(r"(BINE|RECDOUB|RING|SWING|BRUCK)-(\w+?)(?:-(INC|DEC))?-(UTOFU|MPI)-(\d+)-(\d+)")
 MOST_PUT: Final = 1 << 24  # bytes of one write: what the interface takes
 HIDING: Final = 1 << 20  # bytes of a segment: smaller ones hide no sums behind the next
+RING_POSTS: Final = 2  # a step of a ring: its message, and the word that its place is free
 COMBINING: Final = 4  # threads: built with -Kparallel, which has no effect within threads of ports
 
 
@@ -129,14 +130,19 @@ def _ring(name: Named, sides: Sides, bytes: float) -> list[Phase]:
             src.append(np.arange(math.prod(sides)))
             at[one] = (at[one] + (1 if port < len(sides) else -1)) % sides[one]
             dst.append(np.ravel_multi_index(tuple(at), sides))
-        phases.append(Phase(np.concatenate(src), np.concatenate(dst), have, times=side - 1))
+        phases.append(Phase(np.concatenate(src), np.concatenate(dst), have, times=side - 1, posts=RING_POSTS))
         have *= side
     return phases
 
 
 def _all_gather(name: Named, sides: Sides, bytes: float) -> Program:
-    copied = 0 if name.family == "ring" else bytes
-    return Program([*_doubling(name, sides, bytes), Phase(copied=copied)], ports=name.ports)
+    sort = [] if name.family == "ring" else [_sorted(sides, bytes)]
+    return Program([*_doubling(name, sides, bytes), *sort], ports=name.ports)
+
+
+def _sorted(sides: Sides, bytes: float) -> Phase:
+    """Each port's thread moves the blocks of all ranks, one by one."""
+    return Phase(copied=bytes, moved=math.prod(sides))
 
 
 def _all_gather_blocks(name: Named, sides: Sides, bytes: float) -> Program:
@@ -150,7 +156,7 @@ def _all_gather_send(name: Named, sides: Sides, bytes: float) -> Program:
 
 
 def _reduce_scatter(name: Named, sides: Sides, bytes: float) -> Program:
-    return Program([Phase(copied=bytes), *_halving(name, sides, bytes)], ports=name.ports)
+    return Program([_sorted(sides, bytes), *_halving(name, sides, bytes)], ports=name.ports)
 
 
 def _all_reduce(name: Named, sides: Sides, bytes: float) -> Program:
@@ -197,13 +203,13 @@ def _scatter(name: Named, sides: Sides, bytes: float) -> Program:
         Phase(one.src, one.dst, one.bytes * part)
         for one, part in _tree(name, sides, bytes, far_first=name.order == "DEC")
     ]
-    return Program([Phase(copied=bytes), *phases], ports=name.ports)
+    return Program([_sorted(sides, bytes), *phases], ports=name.ports)
 
 
 def _gather(name: Named, sides: Sides, bytes: float) -> Program:
     there = _tree(name, sides, bytes, far_first=name.order != "DEC")
     phases = [Phase(one.dst, one.src, one.bytes * part) for one, part in reversed(there)]
-    return Program([*phases, Phase(copied=bytes)], ports=name.ports)
+    return Program([*phases, _sorted(sides, bytes)], ports=name.ports)
 
 
 def _reduce(name: Named, sides: Sides, bytes: float) -> Program:
@@ -296,15 +302,22 @@ def chain(sides: Sides, bytes: float) -> Program:
     return Program([Phase(stream=segment, times=bytes / segment + sum(sides), overlapped=True)])
 
 
+def lines(sides: Sides, bytes: float) -> Program:
+    """A broadcast that takes as long as if neighbours passed the vector on along each dimension."""
+    return Program([Phase(stream=bytes, times=sum(side - 1 for side in sides))])
+
+
 def spread_trees(trees: int) -> Callable[[Sides, float], Program]:
-    """A broadcast down so many trees at once, in segments; down one chain where the job's grid has no room for them."""
+    """A broadcast down so many trees at once, in segments, through an interface each; down one chain where the job's
+    grid has no room for them."""
 
     def program(sides: Sides, bytes: float) -> Program:
         if not room(sides, trees):
             return chain(sides, bytes)
         segment = min(bytes / trees, segment_of(bytes, 48 << 20))
         depth = sum(side // 2 for side in sides)
-        return Program([Phase(stream=segment, times=bytes / trees / segment + depth, overlapped=True)])
+        step = Phase(stream=segment, times=bytes / trees / segment + depth, overlapped=True)
+        return Program([step], opened=trees)
 
     return program
 
@@ -318,7 +331,8 @@ def spread_reductions(trees: int) -> Callable[[Sides, float], Program]:
         segment = min(bytes / trees, segment_of(bytes, 6 << 20))
         depth = sum(side // 2 for side in sides)
         times = bytes / trees / segment + depth
-        return Program([Phase(stream=segment, times=times, combined=1.5 * trees * segment, overlapped=True)])
+        step = Phase(stream=segment, times=times, combined=1.5 * trees * segment, overlapped=True)
+        return Program([step], opened=trees)
 
     return program
 
@@ -330,4 +344,4 @@ def room(sides: Sides, trees: int) -> bool:
 
 def two_port_gather(sides: Sides, bytes: float) -> Program:
     ranks = math.prod(sides)
-    return Program([Phase(stream=bytes * (ranks - 1) / ranks / 2)])
+    return Program([Phase(stream=bytes * (ranks - 1) / ranks / 2)], opened=2)

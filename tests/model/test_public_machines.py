@@ -26,6 +26,7 @@ import predict
 import run as pages
 import standard
 import tofu
+import trees
 from cells import Cell, Job, read_cells
 
 from model import Costs, Habits, Phase, Program, seconds
@@ -154,6 +155,18 @@ def test_hosts_are_those_of_the_allocation_of_as_many_ranks(tmp_path) -> None:
     assert found == [("a", "b"), ("a", "b", "c"), ()]
 
 
+def test_ranks_of_a_node_are_those_of_the_line_where_the_table_has_one_number(tmp_path) -> None:
+    hosts = "system,job,hosts\nleonardo,j,a a b b\nleonardo,k,a a b b\n"
+    rows = [
+        GOOD.replace(",4,1,", ",2,1,"),
+        GOOD.replace(",j,4,1,", ",k,2,1,"),
+        GOOD.replace(",j,4,1,", ",k,2,2,"),
+    ]
+    arguments = files(tmp_path, rows, hosts)
+    found = [cell.job.ranks_per_node for cell in read_cells(Path(arguments[1]), Path(arguments[3]))]
+    assert found == [2, 1, 2]
+
+
 def test_frozen_costs_come_from_six_cells_at_most() -> None:
     known = described.frozen()
     assert set(known) == set(described.DESCRIBED) == set(fit.CELLS)
@@ -254,6 +267,34 @@ def test_a_ring_takes_what_its_steps_take() -> None:
     assert found == pytest.approx(copied + 3 * (COSTS.rendezvous + block / COSTS.rate))
 
 
+def test_children_at_once_share_the_interface_of_their_parent() -> None:
+    """Binomial trees of 8 ranks: 3 + 2 + 1 vectors where a rank sends to all its children at once, 3 one by one."""
+    vector = 1 << 30  # streams, but no host sends and receives at once
+    once, one_by_one = (
+        seconds(maker(8, vector), vector, star(8), COSTS, HABITS)
+        for maker in (trees.bcast_at_once(peers.exchange), standard.bcast_binomial)
+    )
+    assert once == pytest.approx(6 * vector / COSTS.rate, rel=1e-3)
+    assert one_by_one == pytest.approx(3 * vector / COSTS.rate, rel=1e-3)
+    both_ways = seconds(Program([Phase(*peers.shift(2, 1), vector)]), vector, star(2), COSTS, HABITS)
+    assert both_ways == pytest.approx(vector / COSTS.rate / COSTS.streamed, rel=1e-3)
+
+
+def test_trees_reach_every_rank_once() -> None:
+    for maker in (
+        trees.bcast_knomial(4),
+        trees.bcast_binary,
+        trees.bcast_at_once(peers.bine_far_first),
+    ):
+        for ranks in (16, 64):
+            phases = maker(ranks, 8).phases
+            assert sorted(np.concatenate([phase.dst for phase in phases])) == list(range(1, ranks))
+            reached = {0}
+            for phase in phases:
+                assert set(phase.src) <= reached
+                reached |= set(phase.dst)
+
+
 def test_ports_and_links_of_a_torus_bound_what_leaves_a_node() -> None:
     fabric = fugaku(4, 4, 4)
     near = [1, 3, 4, 12, 16, 48]  # both ways along three sides of 4
@@ -271,7 +312,7 @@ def test_ports_and_links_of_a_torus_bound_what_leaves_a_node() -> None:
 
 def test_ranks_of_one_host_share_its_interface() -> None:
     fabric = star(2, 3)
-    assert fabric.load(np.arange(3), np.arange(3) + 3)[1:] == (1, 3, 0, 1)
+    assert fabric.load(np.arange(3), np.arange(3) + 3)[1:] == (1, 3, 0, 1, False)
     assert fabric.load(np.array([0, 1]), np.array([1, 2])).inside == 2
 
 
