@@ -19,11 +19,11 @@ double forecast(const ScheduleCost& schedule, const PlaceCost& place) {
 }
 
 double in_a_crowd(double seconds, double native_seconds, const Candidate& candidate) {
-  if (!(native_seconds > seconds) || candidate.window == 0) return seconds;
-  constexpr double doublings_to_a_crowd = 6;
+  if (candidate.window == 0) return seconds;
+  constexpr double doublings_to_a_crowd = 6, usual_crowd = 1.6;
   const int doublings = std::bit_width(candidate.window) - 1 + (candidate.free ? 1 : 0);
   const double share = std::min(doublings / doublings_to_a_crowd, 1.0);
-  return seconds * exact_exp(share * exact_log(native_seconds / seconds));
+  return seconds * exact_exp(share * exact_log(std::max(native_seconds / seconds, usual_crowd)));
 }
 
 }  // namespace hocket

@@ -27,8 +27,9 @@ struct PlaceCost {
 [[nodiscard]] double forecast(const ScheduleCost& schedule, const PlaceCost& place);
 
 /// Seconds of an exchange that takes `seconds` where messages share wires without loss, and the library's own, in which
-/// all messages go at once, `native_seconds` (0: not known): the more messages of a rank are on their way, the more
-/// they are in each other's way, too. Fitted to calls on slow Ethernet (docs/decisions/0066).
+/// all messages go at once, `native_seconds` (0: not known; taken to be 1.6 times as long at least): the more messages
+/// of a rank are on their way, the more they are in each other's way, too. Fitted to calls on slow Ethernet
+/// (docs/decisions/0066).
 [[nodiscard]] double in_a_crowd(double seconds, double native_seconds, const Candidate& candidate);
 
 }  // namespace hocket
