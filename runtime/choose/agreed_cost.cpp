@@ -17,14 +17,14 @@ void AgreedCost::end(double times) {
   own_ = times * std::chrono::duration<double>(std::chrono::steady_clock::now() - since_).count();
 }
 
-std::pair<double, double> AgreedCost::agree(MPI_Comm comm, double besides) {
-  std::array own{*own_, besides}, all{0.0, 0.0};
+AgreedCost::Agreed AgreedCost::agree(MPI_Comm comm, double wires, bool together) {
+  std::array own{*own_, wires, together ? 1.0 : 0.0}, all{0.0, 0.0, 0.0};
   own_.reset();
   int ranks = 1;
   if (of_ == Of::mean) check(PMPI_Comm_size(comm, &ranks));
   for (double& one : own) one /= ranks;
-  reduce(own.data(), all.data(), 2, MPI_DOUBLE, of_ == Of::mean ? MPI_SUM : MPI_MAX, comm);
-  return {all[0], all[1]};
+  reduce(own.data(), all.data(), static_cast<int>(own.size()), MPI_DOUBLE, of_ == Of::mean ? MPI_SUM : MPI_MAX, comm);
+  return {all[0], all[1], all[2] > 0};
 }
 
 }  // namespace hocket::runtime

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <utility>
 
 #include "runtime/progress/requests.hpp"
 
@@ -29,9 +28,13 @@ class AgreedCost {
   void end(double times = 1);
   /// True if a call was timed on whose cost the ranks have not agreed yet.
   [[nodiscard]] bool is_open() const { return own_.has_value(); }
-  /// Seconds of that call, infinity where not known because it failed on some rank; and of `besides`, likewise.
+  struct Agreed {
+    double seconds = 0;     ///< of that call; infinity where not known because it failed on some rank
+    double wires = 0;       ///< likewise: what the ranks take the links to need
+    bool together = false;  ///< some rank takes hosts to share a machine
+  };
   /// Collective.
-  [[nodiscard]] std::pair<double, double> agree(MPI_Comm comm, double besides = 0);
+  [[nodiscard]] Agreed agree(MPI_Comm comm, double wires = 0, bool together = false);
 
  private:
   Of of_;

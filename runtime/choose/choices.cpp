@@ -210,16 +210,14 @@ void Choices::look_for_kept(MPI_Comm comm, const Choice& choice) {
 void Choices::watch(MPI_Comm comm, Choice& choice) {
   look_for_kept(comm, choice);
   if (choice.look.is_open()) {
-    // Until they have met, ranks may have read different networks, or have been placed by different rules: the sign of
-    // what they agree on says whether hosts are separate machines. A call faster than the described link rates then
-    // shows that these are too low; otherwise it shows only that shared memory is fast.
-    const double own_wires = wire_seconds(choice);
-    const auto [seconds, told] = choice.look.agree(comm, settings().placement != "order" ? -own_wires : own_wires);
-    const double wires = std::abs(told);
+    // Until they have met, ranks may have read different networks, or have been placed by different rules. Where hosts
+    // share a machine, a call faster than the described links shows only that shared memory is fast.
+    const auto [seconds, wires, together] =
+        choice.look.agree(comm, wire_seconds(choice), settings().placement == "order");
     const bool is_second = choice.looks > 0 && choice.native_seconds > 0;
     choice.native_seconds =
         is_second ? std::min(choice.native_seconds, known_seconds(seconds)) : known_seconds(seconds);
-    choice.outruns_wires = told > 0 && choice.native_seconds < wires;
+    choice.outruns_wires = together && choice.native_seconds < wires;
     ++choice.looks;
     const double least = clearly_pays * (meeting_seconds + planning_seconds(members_.size));
     if (choice.looks == calls_of_a_look ||

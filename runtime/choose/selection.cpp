@@ -40,7 +40,7 @@ void Selection::seen(std::uint64_t calls, double seconds) {
 
 std::size_t Selection::next(MPI_Comm comm) {
   if (cost_.is_open()) {
-    const double seconds = cost_.agree(comm).first;
+    const double seconds = cost_.agree(comm).seconds;
     chooser_.learn(seconds);
     measured(timed_, seconds);
   }
