@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -90,7 +90,7 @@ def add_cells(parser: argparse.ArgumentParser) -> None:
 
 
 def measure_cells(
-    arguments: argparse.Namespace, results: Results, measure: Callable[[Job, Row], list[Row]]
+    arguments: argparse.Namespace, results: Results, measure: Callable[[Job, Row], Iterable[Row]]
 ) -> None:
     """Rows of every cell that was asked for, each written as soon as it is there."""
     if arguments.append and results.path.exists():
@@ -104,5 +104,6 @@ def measure_cells(
                     collective, _, size = text.partition(":")
                     cell = dict(zip(CELL, (str(place), mpi.family.value, collective, int(size)), strict=True))
                     results.rows = [row for row in results.rows if any(row[key] != cell[key] for key in cell)]
-                    results.add(*measure(Job(place, mpi, program, (collective, size)), cell))
+                    for row in measure(Job(place, mpi, program, (collective, size)), cell):
+                        results.add(row)
                     print(f"{place} {mpi.family.value} {collective} {size}", file=sys.stderr)

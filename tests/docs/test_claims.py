@@ -117,6 +117,48 @@ def outcomes_elsewhere() -> Figures:
     return sum(counts), *counts
 
 
+def overheads(place: str, calls: str, sizes: str, digits: int = 2) -> Figures:
+    """The least and the largest ratio of the cells of such places, calls and bytes."""
+    rows = [row for row in cells_of("overhead") if len(row) == 11 and re.fullmatch(place, row[0])]
+    rows = [row for row in rows if re.fullmatch(calls, row[2])]
+    return ends((float(row[6].split()[0]) for row in rows if re.fullmatch(sizes, row[3])), digits)
+
+
+def at_random() -> Figures:
+    """Calls other than all-to-alls of 32 KiB and more in all places, and all-to-alls, with ranks at random."""
+    ratios = [row for row in cells_of("gains-32-hosts") if "shuffle" in row[0]]
+    others = [float(row[6]) for row in ratios]
+    small = overheads(".*50Mbit shuffle=1", "allgather|allreduce|bcast|reduce_scatter", "32768|262144")
+    others += map(float, small)  # type: ignore[arg-type]
+    return (*ends(others, 2), *overheads(".*50Mbit shuffle=1", "alltoall", "32768"))
+
+
+def in_order() -> Figures:
+    rows = [row for row in cells_of("gains-32-hosts") if row[0].endswith("50Mbit") and row[4] != "6"]
+    return ends((float(row[6]) for row in rows if row[2] in ("allgather", "allreduce", "bcast")), 2)
+
+
+def paths_of_jobs() -> Figures:
+    """Native times of jobs of 24 all-to-alls, over theirs."""
+    gains = {row[0]: float(row[6]) for row in cells_of("paths") if row[3] == "24"}
+    return f"{gains['mpich']:.1f}", f"{gains['openmpi']:.1f}"
+
+
+def held_paths() -> Figures:
+    """Parts of the native time of the same."""
+    gains = {row[0]: float(row[6]) for row in cells_of("paths") if row[3] == "24"}
+    return f"{1 / gains['mpich']:.2f}", f"{1 / gains['openmpi']:.2f}"
+
+
+def over_the_best() -> Figures:
+    found = {
+        (row[2], "shuffle" in row[0], row[1]): row[10] for row in cells_of("best-native") if len(row) == 11
+    }
+    keys = [("allgather", True, "mpich")]
+    keys += [(call, False, mpi) for call in ("allgather", "allreduce") for mpi in ("mpich", "openmpi")]
+    return [found[key] for key in (*keys, ("reduce_scatter", False, "mpich"))]
+
+
 def released(system: str) -> Figures:
     """Cells, median error and share of the best among two, of the cells that came later."""
     (row,) = (row for row in cells_of("public-machines-2") if row[0] == system and len(row) == 6)
@@ -148,6 +190,18 @@ CLAIMS: list[tuple[str, str, Callable[[], Figures]]] = [
     ("evidence", "of these, Fugaku | no | {} | 17 %, now {} % | 77 %, now {} %", lambda: released("fugaku")),
     ("evidence", "of these, Leonardo | no | {} | 57 %, now {} % | 80 %, now {} %", lambda: released("leonardo")),
     ("evidence", "all | {} cells of 1 MiB and more | {} win, {} are open, {} lose", outcomes_elsewhere),
+    ("index", "{} to {}; all-to-alls {} and {}. Another order", at_random),
+    ("index", "all-gathers, reductions, broadcasts | {} to {}.", in_order),
+    ("index", "all-to-alls of 1 to 8 KiB | {} to {}, by one", lambda: overheads(".*cyclic", "alltoall", "1024|8192")),
+    ("index", "all-to-alls of 256 KiB | {} with MPICH, {} with Open MPI, once", held_paths),
+    ("index", "ring takes {} to {} times the bound, Hocket {}", exchanges_of_real_jobs),
+    ("index", "all-to-alls of 4 KiB | a loss: {} to {}", lambda: overheads(".*50Mbit shuffle=1", "alltoall", "4096")),
+    ("index", "a loss: {} and {}. The two cores", lambda: overheads(".*1Gbit shuffle=1", "alltoall", "32768")),
+    ("index", "8 bytes | {} to {}, mostly chance", lambda: overheads("chain.*", ".*", "8")),
+    ("index", "8 bytes to 64 KiB | a loss: {} to {}", lambda: overheads("shared.*", ".*", ".*")),
+    ("../README", "at random all-gathers {} (MPICH); in order all-gathers {} / {}, all-reduces {} / {}, "
+     "reduce-scatters {} (MPICH)", over_the_best),
+    ("../README", "run {} times as fast as with MPICH, and {} times", paths_of_jobs),
     ("settings", "{} programs of MPICH's and mpi4py's own test suites, counted once for each MPI library: no steady "
      "verdict differs, {} are unsteady", suites),
     ("settings", "{} random programs with MPICH in {} launches: none differs. {} with Open MPI in {} launches: one "
@@ -174,6 +228,23 @@ def test_bold_figures_of_paths_are_the_least() -> None:
     for row in rows:
         cells = [cell.strip() for cell in row.split("|")[1:]]
         assert min(cells, key=lambda cell: float(cell.strip("*"))).startswith("**") and row.count("**") == 2
+
+
+def test_the_table_of_best_native_algorithms() -> None:
+    names = {
+        "allgather": "all-gather",
+        "allreduce": "all-reduce",
+        "reduce_scatter": "reduce-scatter",
+        "alltoall": "all-to-all",
+    }
+    libraries = {"mpich": "MPICH", "openmpi": "Open MPI"}
+    rows = [row for row in cells_of("best-native")[1:] if len(row) == 11]
+    for place, mpi, call, size, calls, default, best, _, ours, over, over_best in rows:
+        order = "at random" if "shuffle" in place else "in order"
+        figures = [default, best.replace("_", "-"), ours, over, over_best]
+        few = "" if calls == "24" else f" ({calls} calls)"
+        told = [libraries[mpi], names[call], size + few, order, *figures]
+        assert f"| {' | '.join(told)} |" in prose("evidence")
 
 
 # Pages link these for the reader, and quote no figure of them.

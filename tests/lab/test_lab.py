@@ -15,6 +15,7 @@ import pytest
 
 from hocket.errors import HocketError, MissingToolError, NetworkError, UsageError
 from hocket.lab import Lab, LabOptions, all_labs, cluster, down_all, state
+from hocket.lab.fidelity import Watch
 from hocket.launch import mpi as launch
 from hocket.launch.mpi import MpiFamily, find_mpi
 from hocket.launch.mpi import launch_command as command_of
@@ -102,10 +103,14 @@ def test_hosts_reach_each_other_no_faster_than_the_wire(tmp_path: Path) -> None:
         # The server shares the lab, so the client's end would kill it: run the client by hand too.
         client = lab.host_command("h0", [sys.executable, str(script), "h3"])
         env = {**os.environ, **lab.environment()}
-        done = subprocess.run(client, env=env, capture_output=True, text=True, timeout=60, check=True)
+        with Watch(lab.state) as watch:
+            done = subprocess.run(client, env=env, capture_output=True, text=True, timeout=60, check=True)
         server.wait(timeout=10)
     rate = float(done.stdout)
     assert rate < 1.1 * RATE  # a loaded machine may be slower, the wire is never faster
+    seen = watch.result
+    assert rate / RATE <= seen.busiest < 1.1 and seen.mean <= seen.busiest and 0 < seen.processors <= 1
+    assert 0 <= seen.queued <= seen.buffer == LabOptions().buffer and seen.drops >= 0
 
 
 @pytest.mark.lab

@@ -41,6 +41,7 @@ def test_a_lab_from_up_to_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         run = ("run", "--id", made["id"], "--mpi", mpi.mpiexec, "--native", "--timeout", "60", "--json")
         report = json.loads(invoke(*run, "-n", "3", "--", "hostname"))
         assert report["exit_code"] == 0 and report["ranks"] == 3 and not report["timed_out"]
+        assert 0 <= report["fidelity"]["busiest"] <= 1.2 and report["fidelity"]["buffer"] == 50_000
         assert sorted(report["output"].split())[:3] == ["n0", "n1", "n2"]
     finally:
         assert made["id"] in invoke("down", made["id"])

@@ -19,6 +19,7 @@ from hocket.cli._shared.usage import Number, Whole, named, options
 from hocket.errors import UsageError
 from hocket.lab import Lab, LabOptions, all_labs, down_all, load, take_down
 from hocket.lab.cluster import check_network
+from hocket.lab.fidelity import Watch
 from hocket.lab.options import check_ranks
 from hocket.lab.slurm import slurm
 from hocket.lab.state import LabState
@@ -250,6 +251,7 @@ def run(
                 "env", *(f"{name}={value}" for name, value in {**lab_environment(mpi, HOST_PORT), **variables}.items()),
                 *program,
             ]  # fmt: skip
+            watch = stack.enter_context(Watch(cluster.state))
             result = cluster.call(cluster.state.hosts[0].name, command, timeout=timeout, capture=as_json)
         else:
             env: Mapping[str, str] = {}
@@ -259,6 +261,7 @@ def run(
                 hosts = _ordered(wired.build(), hosts, ranks or cluster.ranks, wanted)
             if not native:
                 env = schedule_environment(mpi, wired, flow, choose)
+            watch = stack.enter_context(Watch(cluster.state))
             result = cluster.run(
                 program,
                 mpi=mpi,
@@ -281,11 +284,15 @@ def run(
             "timed_out": result.timed_out,
             "seconds": result.seconds,
             "output": result.output,
+            "fidelity": watch.result.to_json(),
             "lab": _describe(cluster.state),
         }
         click.echo(json.dumps(report, indent=2))
-    elif result.timed_out:
-        click.echo(f"hocket lab: the program was stopped after {timeout:g} s", err=True)
+    else:
+        if result.timed_out:
+            click.echo(f"hocket lab: the program was stopped after {timeout:g} s", err=True)
+        for line in watch.result.text().splitlines():
+            click.echo(f"hocket lab: {line}", err=True)
     sys.exit(result.exit_code if result.exit_code >= 0 else 128 - result.exit_code)
 
 
