@@ -6,7 +6,8 @@
 Places and cells are those of bench/choose/overhead.py. The library itself lists its algorithms: MPICH by ``mpivars``,
 Open MPI by ``ompi_info``; each is forced by the library's variable, Open MPI's trees and chains also with segments.
 Nothing is known from before to Hocket, and it learns within the job. An algorithm that takes more than twice the
-default's time is stopped. --order: also the best algorithm with ranks as ``hocket order`` puts them. Labs need root.
+default's time is stopped. --order: also the default and the best algorithm with ranks as ``hocket order`` puts them.
+Labs need root.
 Raw totals go to bench/results/best-native.{csv,md}, or another --output; --append keeps the other cells of the file.
 """
 
@@ -108,7 +109,8 @@ def measure(job: Job, cell: Row, options: argparse.Namespace) -> Iterator[Row]:
     if options.order and job.place.options and native:
         best = min(native, key=native.__getitem__)
         ordered = replace(job, place=replace(job.place, options=(*job.place.options, "order")))
-        yield run(ordered, f"{best}, ordered", candidates[best], options.timeout)
+        for name in dict.fromkeys(("default", best)):
+            yield run(ordered, f"{name}, ordered", candidates[name], options.timeout)
 
 
 def summary(heading: Row, rows: list[Row]) -> list[str]:
@@ -122,13 +124,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         native = {name: one for name, one in took.items() if name != "hocket" and name not in ordered}
         best = min(native, key=native.__getitem__)
         ours, default = took["hocket"], native["default"]
-        line = [
-            *key,
-            f"{default:.3g}",
-            f"{best}, {native[best]:.3g}",
-            *(f"{one:.3g}" for one in ordered.values()),
-        ]
-        line += [""] * (len(key) + 3 - len(line))
+        line = [*key, f"{default:.3g}", f"{best}, {native[best]:.3g}"]
+        line.append(f"{min(ordered, key=ordered.__getitem__)} {min(ordered.values()):.3g}" if ordered else "")
         told.append([*line, f"{ours:.3g}", f"{ours / default:.2f}", f"{ours / native[best]:.2f}"])
         texts = [f"{name} {one:.3g}" for name, one in sorted(took.items(), key=itemgetter(1))]
         stopped = [row["algorithm"] for row in of if row["seconds"] is None]
@@ -140,7 +137,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         f"{provenance(heading)}.",
         "",
         *cells(
-            [*head, "default, s", "best native, s", "the same, `hocket order`", "Hocket, s", "over default",
+            [*head, "default, s", "best native, s", "ranks by `hocket order`, s", "Hocket, s", "over default",
              "over the best"],
             told,
         ),
