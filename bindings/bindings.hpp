@@ -16,7 +16,6 @@ void bind_verify(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
 void bind_plan(nanobind::module_& m);
 void bind_planning(nanobind::module_& m);
-void bind_token_simulation(nanobind::module_& m);
 void bind_two_level(nanobind::module_& m);
 void bind_memory(nanobind::module_& m);
 void bind_element_cuts(nanobind::module_& m);

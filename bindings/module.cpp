@@ -55,7 +55,6 @@ NB_MODULE(_core, m) {
   bind_model(m);
   bind_plan(m);
   bind_planning(m);
-  bind_token_simulation(m);
   bind_memory(m);
   bind_element_cuts(m);
   bind_element_routes(m);

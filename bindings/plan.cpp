@@ -10,18 +10,33 @@
 
 #include "bindings.hpp"
 #include "core/algorithms/all_gather/ring_form.hpp"
+#include "core/algorithms/closed_forms.hpp"
+#include "core/error.hpp"
 #include "core/limits.hpp"
 #include "core/model/predict.hpp"
 #include "core/schedule/verify_ring.hpp"
 #include "core/schedule/verify_sample.hpp"
-#include "network_form.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace hocket;
-using bindings::NetworkForm;
 
 namespace {
+
+/// A closed form with the network that it asks for routes, which outlives it.
+struct NetworkForm {
+  const Network& network;
+  FoundForm found;
+
+  NetworkForm(const Network& of, const Demand& demand, const std::string& algorithm)
+      : network(of), found(closed_form_of(network, demand, algorithm)) {
+    if (found.form == nullptr) throw InputError("this all-to-all has no closed form: " + std::string(found.why_not));
+  }
+  [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const {
+    if (src >= network.ranks() || dst >= network.ranks() || src == dst) throw InputError("no such message");
+    return found.form->phase(src, dst);
+  }
+};
 
 ByteView view(const nb::bytes& data) { return {static_cast<const std::uint8_t*>(data.data()), data.size()}; }
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "core/limits.hpp"
 #include "core/model/simulate.hpp"
-#include "core/model/token_simulation.hpp"
 #include "core/progress/progress.hpp"
 #include "core/schedule/lockstep.hpp"
 #include "core/schedule/token_time.hpp"
@@ -44,18 +46,92 @@ std::uint64_t sends_in_turn(const Schedule& schedule) {
   return all;
 }
 
+/// Times of an all-to-all by tokens with window 1 on equal links, phase by phase: nobody holds the schedule. They are
+/// those of simulate(). Memory is linear in ranks and channels.
+///
+/// - A rank posts its messages in the order of phases: after its last one is over, and when, on every channel of the
+///   route, the last one is over and its receiver's token has come. What it sent itself, and what it received itself,
+///   needs no token.
+/// - A posted message takes `alpha`, then the latency of its route. Then it has all channels of its route to itself,
+///   ports of hosts included, as soon as those before it are over on all of them. Ranks on one host take no time.
+class TokenSimulation {
+ public:
+  TokenSimulation(const Network& network, double bytes, double alpha)
+      : network_(network),
+        alpha_(alpha),
+        transmission_(network.channels() > 0 ? bytes / network.rate(0) : 0),
+        channels_(network.channels()),
+        senders_(network.ranks()) {}
+
+  /// The messages of the next phase. False if two of them share a sender or a channel: then times are wrong.
+  [[nodiscard]] bool add(std::span<const Hop> messages) {
+    ++phase_;
+    bool alone = true;
+    for (const Hop message : messages) alone = add(message) && alone;
+    return alone;
+  }
+  /// Seconds until the last message so far is over.
+  [[nodiscard]] double seconds() const { return seconds_; }
+
+ private:
+  static constexpr Rank nobody = ~Rank{0};
+  /// The last message of a channel or a sender.
+  struct Turn {
+    std::uint64_t phase = 0;  ///< counted from 1
+    double end = 0;
+    Hop message{nobody, nobody};
+  };
+
+  double find_route(Hop message) {
+    route_.clear();
+    network_.append_route(message.src, message.dst, route_);
+    double latency = 0;
+    for (const Channel channel : route_) latency += network_.latency(channel);
+    return latency;
+  }
+
+  bool add(Hop message) {
+    Turn& sender = senders_[message.src];
+    double ready = sender.end, free = 0;
+    bool alone = std::exchange(sender.phase, phase_) != phase_;
+    const double latency = find_route(message);
+    std::swap(route_, taken_);  // the routes of tokens are found meanwhile
+    Hop last{nobody, nobody};
+    for (const Channel channel : taken_) {
+      Turn& turn = channels_[channel];
+      alone = std::exchange(turn.phase, phase_) != phase_ && alone;
+      free = std::max(free, turn.end);
+      const Hop user = turn.message;
+      // Neighbouring channels often had the same message.
+      if (user.src == nobody || user == last) continue;
+      last = user;
+      const bool silent = user.src == message.src || user.dst == message.src;
+      ready = std::max(ready, turn.end + (silent ? 0 : find_route({user.dst, message.src})));
+    }
+    sender.end = ready + alpha_ + latency;
+    if (!taken_.empty()) sender.end = std::max(sender.end, free) + transmission_;
+    for (const Channel channel : taken_) channels_[channel] = {phase_, sender.end, message};
+    seconds_ = std::max(seconds_, sender.end);
+    return alone;
+  }
+
+  const Network& network_;
+  double alpha_, transmission_, seconds_ = 0;  ///< s
+  std::vector<Turn> channels_, senders_;
+  std::vector<Channel> route_, taken_;
+  std::uint64_t phase_ = 0;
+};
+
 /// Simulates the messages that `find` lists for each phase, with window 1. None if there are too many messages, or if
 /// messages of a phase share a channel.
 template <class FindMessages>
 std::optional<Prediction> simulated_by_phase(const Network& network, const Demand& demand, std::uint64_t phases,
                                              double alpha, FindMessages find) {
   if (demand.pattern != Pattern::all_to_all || demand.messages() > limits::most_messages_simulated_by_phase) return {};
-  TokenSimulation times(network, {.bytes = static_cast<double>(demand.bytes), .alpha = alpha}, {Away()});
-  PhaseMessages messages;
+  TokenSimulation times(network, static_cast<double>(demand.bytes), alpha);
   Steps steps("simulating", phases);
   for (std::uint64_t phase = 0; phase < phases; ++phase) {
-    find(messages, phase);
-    if (!times.add(messages)) return {};
+    if (!times.add(find(phase))) return {};
     steps.tick();
   }
   return Prediction{times.seconds()};
@@ -89,9 +165,7 @@ Prediction predict(const Network& network, const Demand& demand, const Schedule&
   const std::uint64_t messages = std::max(demand.messages(), schedule.size());
   if (messages > limits::most_messages_simulated && contention_free && network.equal_rates()) {
     if (most_steps && waits.window == 1 && schedule.direct()) {
-      const auto find = [&](PhaseMessages& messages, std::uint64_t phase) {
-        messages.find(network, schedule.phase(phase));
-      };
+      const auto find = [&](std::uint64_t phase) { return schedule.phase(phase); };
       if (const auto found = simulated_by_phase(network, demand, schedule.phases(), alpha, find)) return *found;
     }
     std::uint64_t bytes = 0;
@@ -112,7 +186,12 @@ Prediction predict(const Network& network, const Demand& demand, const Schedule&
 }
 
 Prediction predict(const Network& network, const Demand& demand, const ClosedForm& form, double alpha) {
-  const auto find = [&](PhaseMessages& messages, std::uint64_t phase) { messages.find(network, form, phase); };
+  std::vector<Hop> messages;
+  const auto find = [&](std::uint64_t phase) {
+    messages.clear();
+    form.append_messages(phase, messages);
+    return std::span<const Hop>(messages);
+  };
   if (const auto found = simulated_by_phase(network, demand, form.phases(), alpha, find)) return *found;
   const auto phases = static_cast<double>(form.phases());
   return {seconds_by_phases(network, form.phases(), phases * static_cast<double>(demand.bytes), phases * alpha),

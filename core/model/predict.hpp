@@ -27,7 +27,7 @@ struct Prediction {
 
 /// Simulates the schedule; `alpha`: seconds that a message costs its sender. Many messages of a contention-free
 /// schedule on equal links are predicted from their phases; or, if they are all of an all-to-all with window 1 and not
-/// too many (limits.hpp), simulated phase by phase (token_simulation.hpp), which takes the same times.
+/// too many (limits.hpp), simulated phase by phase, which takes the same times.
 /// `most_steps`: of the simulation; none: whatever it takes, and nothing is simulated phase by phase. Without it
 /// predictions can be compared: what has so many transfers that it is estimated from its phases has been given no less
 /// than its simulation would say, as long as all links are equal.
