@@ -1,11 +1,160 @@
 #include "core/network/dragonfly.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <span>
 #include <utility>
-
-#include "core/network/router_groups.hpp"
+#include <vector>
 
 namespace hocket {
+
 namespace {
+
+/// Neighbours of each router, by numbers in the order of their nodes.
+struct RouterWiring {
+  RouterWiring(std::uint32_t routers, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& links)
+      : begin(routers + 1, 0), to(2 * links.size()) {
+    for (const auto& [a, b] : links) ++begin[a + 1], ++begin[b + 1];
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
+    for (const auto& [a, b] : links) to[next[a]++] = b, to[next[b]++] = a;
+  }
+  [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t router) const {
+    return std::span(to).subspan(begin[router], begin[router + 1] - begin[router]);
+  }
+  std::vector<std::uint32_t> begin, to;
+};
+
+/// Deals routers out to groups in which each is wired to each, with one link between any two groups.
+///
+/// From elsewhere one link at most leads from a router to a group: what two routers of a group have in common as
+/// neighbours is the rest of it. So a link is inside of one group at most, and a router has few candidates, mostly one.
+/// Where routers of three groups are wired to each other, they look like a group of three; the groups found so far, to
+/// each of which one link must lead, then tell, and where they do not, one is tried after the other.
+class RouterGroups {
+ public:
+  RouterGroups(const RouterWiring& wiring, std::uint32_t size)
+      : wiring_(wiring),
+        size_(size),
+        routers_(static_cast<std::uint32_t>(wiring.begin.size() - 1)),
+        group_(routers_, none),
+        candidates_(routers_),
+        near_(routers_, 0),
+        held_(routers_, 0),
+        seen_(routers_, 0),
+        linked_(routers_, 0) {}
+
+  /// The group of each router; empty where there is no such way to deal them out, or none is found in time.
+  std::vector<std::uint32_t> find() { return settle() ? std::move(group_) : std::vector<std::uint32_t>{}; }
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  using Members = std::vector<std::uint32_t>;
+  struct Candidates {
+    bool known = false;
+    std::vector<Members> list;
+  };
+
+  /// Takes the only candidate of a router as long as there is one, then tries those of the first that is left.
+  bool settle() {
+    std::uint32_t left = none;
+    for (bool taken = true; taken;) {
+      taken = false;
+      left = none;
+      for (std::uint32_t router = 0; router < routers_; ++router) {
+        if (group_[router] != none) continue;
+        const Members* only = nullptr;
+        std::uint32_t fitting = 0;
+        for (const Members& members : candidates_of(router))
+          if (fits(members)) only = &members, ++fitting;
+        if (fitting == 0 || work_left_ < 0) return false;
+        if (fitting > 1) {
+          left = std::min(left, router);
+          continue;
+        }
+        take(*only);
+        taken = true;
+      }
+    }
+    if (left == none) return true;
+    const std::vector<std::uint32_t> before = group_;
+    const std::uint32_t groups = groups_;
+    for (const Members& members : candidates_of(left)) {
+      if (!fits(members)) continue;
+      take(members);
+      if (settle()) return true;
+      group_ = before;
+      groups_ = groups;
+    }
+    return false;
+  }
+
+  void take(const Members& members) {
+    for (const std::uint32_t member : members) group_[member] = groups_;
+    ++groups_;
+  }
+
+  /// The groups that a router may be in, the one whose routers are nearest in number first: files list them together.
+  const std::vector<Members>& candidates_of(std::uint32_t router) {
+    Candidates& found = candidates_[router];
+    if (found.known) return found.list;
+    found.known = true;
+    const std::uint64_t stamp = ++stamp_;
+    for (const std::uint32_t neighbour : wiring_.of(router)) near_[neighbour] = stamp;
+    for (const std::uint32_t neighbour : wiring_.of(router)) {
+      if (held_[neighbour] == stamp) continue;
+      Members members{router, neighbour};
+      for (const std::uint32_t at : wiring_.of(neighbour))
+        if (near_[at] == stamp && members.size() <= size_) members.push_back(at);
+      if (members.size() != size_ || !all_wired(members)) continue;
+      for (const std::uint32_t member : members) held_[member] = stamp;
+      std::ranges::sort(members);
+      found.list.push_back(std::move(members));
+    }
+    std::ranges::stable_sort(found.list, {}, [](const Members& members) { return members.back() - members.front(); });
+    return found.list;
+  }
+
+  bool all_wired(const Members& members) {
+    const std::uint64_t stamp = ++stamp_;
+    for (const std::uint32_t member : members) seen_[member] = stamp;
+    return std::ranges::all_of(members, [&](std::uint32_t member) {
+      return std::ranges::count_if(wiring_.of(member), [&](auto at) { return seen_[at] == stamp; }) + 1 == size_;
+    });
+  }
+
+  /// True if none of the members is in a group yet, no router elsewhere is wired to two of them, and one link leads to
+  /// each group so far.
+  bool fits(const Members& members) {
+    const std::uint64_t stamp = ++stamp_;
+    std::uint32_t reached = 0;
+    for (const std::uint32_t member : members) {
+      if (group_[member] != none) return false;
+      work_left_ -= static_cast<std::int64_t>(wiring_.of(member).size());
+    }
+    for (const std::uint32_t member : members) seen_[member] = stamp;
+    for (const std::uint32_t member : members) {
+      for (const std::uint32_t at : wiring_.of(member)) {
+        if (std::ranges::binary_search(members, at)) continue;
+        if (std::exchange(seen_[at], stamp) == stamp) return false;
+        if (group_[at] == none) continue;
+        if (std::exchange(linked_[group_[at]], stamp) == stamp) return false;
+        ++reached;
+      }
+    }
+    return reached == groups_;
+  }
+
+  const RouterWiring& wiring_;
+  std::uint32_t size_, routers_, groups_ = 0;
+  std::vector<std::uint32_t> group_;               ///< per router
+  std::vector<Candidates> candidates_;             ///< per router, made when they are asked for
+  std::vector<std::uint64_t> near_, held_, seen_;  ///< per router: when it was that last
+  std::vector<std::uint64_t> linked_;              ///< per group: the same
+  std::uint64_t stamp_ = 0;
+  std::int64_t work_left_ = 1 << 28;  ///< links looked at: a fraction of a second
+};
 
 constexpr std::uint32_t no_number = ~std::uint32_t{0};
 

@@ -1,9 +1,103 @@
 /// "fat-tree": shifts along the hosts of a full fat tree.
-#include "core/algorithms/all_to_all/fat_tree_form.hpp"
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
 #include "core/algorithms/all_to_all/fat_tree_shifts.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/serves.hpp"
 #include "core/algorithms/shared/written_out.hpp"
+#include "core/schedule/closed_form.hpp"
+
+namespace hocket::closed_forms {
+
+namespace {
+
+/// The hosts below a link's lower end are a stretch of positions, and one host of every such stretch has the digits
+/// that lead over the link. So upwards the shift by s goes over it from the host that is s before such a one, downwards
+/// always to the same. A link is idle only in the first phases and the last, while that message stays below. Source:
+/// own, from D-mod-k.
+class FatTreeForm final : public ClosedForm {
+ public:
+  explicit FatTreeForm(const Network& network) : tree_(network.fat_tree()), shifts_(network) {}
+
+  [[nodiscard]] std::uint32_t ranks() const override { return shifts_.ranks(); }
+  [[nodiscard]] std::uint64_t phases() const override { return shifts_.phases(); }
+  [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const override { return shifts_.phase(src, dst); }
+  [[nodiscard]] std::uint32_t sends_before(const PhasedMessage& message) const override {
+    return static_cast<std::uint32_t>(message.phase);  // everyone sends in every phase
+  }
+  [[nodiscard]] std::optional<Rank> target(Rank rank, std::uint64_t phase) const override {
+    return shifts_.target(rank, phase);
+  }
+  [[nodiscard]] std::optional<Rank> source(Rank rank, std::uint64_t phase) const override {
+    return shifts_.source(rank, phase);
+  }
+  void append_messages(std::uint64_t phase, std::vector<Hop>& messages) const override;
+  [[nodiscard]] std::optional<PhasedMessage> user(Channel channel, std::uint64_t phase, Side side) const override;
+  [[nodiscard]] bool uses(const PhasedMessage& message, Channel channel) const override;
+
+ private:
+  /// A channel that messages take. Below its link are the positions first … first + size − 1.
+  struct Link {
+    std::uint32_t first, size;
+    std::uint32_t digits;  ///< digits that lead over it: the place in a stretch of as many
+    bool up;
+  };
+  [[nodiscard]] std::optional<Link> link(Channel channel) const;
+
+  std::shared_ptr<const FatTree> tree_;
+  FatTreeShifts shifts_;
+};
+
+std::optional<FatTreeForm::Link> FatTreeForm::link(Channel channel) const {
+  Node lower = tree_->head(channel ^ 1), upper = tree_->head(channel);
+  const bool up = tree_->level(lower) < tree_->level(upper);
+  if (!up) std::swap(lower, upper);
+  const std::uint32_t level = tree_->level(lower), first = shifts_.position_of_host(tree_->first_host(lower));
+  if (!shifts_.are_left(level) || first == FatTreeShifts::nowhere) return std::nullopt;
+  return Link{first, tree_->hosts_below(level), tree_->twin(upper), up};
+}
+
+void FatTreeForm::append_messages(std::uint64_t phase, std::vector<Hop>& messages) const {
+  for (std::uint64_t position = 0; position < ranks(); ++position)
+    messages.push_back({shifts_.at(position), shifts_.at(position + phase + 1)});
+}
+
+std::optional<PhasedMessage> FatTreeForm::user(Channel channel, std::uint64_t phase, Side side) const {
+  const std::optional<Link> found = link(channel);
+  if (!found) return std::nullopt;
+  const auto [first, size, digits, up] = *found;
+  const std::uint64_t begin = digits, end = shifts_.ranks() - size + digits;  // phases in which it is busy
+  std::uint64_t at = phase == before_all ? begin : std::max(phase + 1, begin);
+  if (side == Side::before) {
+    if (phase == before_all || phase <= begin) return std::nullopt;
+    at = std::min(phase, end) - 1;
+  }
+  if (at >= end) return std::nullopt;
+  if (up) {
+    const std::uint64_t back = (at + 1) % size;
+    const Rank src = shifts_.at(first + (digits + size - back) % size);
+    return PhasedMessage{src, shifts_.target(src, at), at};
+  }
+  const Rank dst = shifts_.at(std::uint64_t{first} + digits);
+  return PhasedMessage{shifts_.source(dst, at), dst, at};
+}
+
+bool FatTreeForm::uses(const PhasedMessage& message, Channel channel) const {
+  const std::optional<Link> found = link(channel);
+  if (!found) return false;
+  const std::uint32_t src = shifts_.position(message.src), dst = shifts_.position(message.dst);
+  const auto below = [&](std::uint32_t position) {
+    return position >= found->first && position - found->first < found->size;
+  };
+  return below(found->up ? src : dst) && !below(found->up ? dst : src) && dst % found->size == found->digits;
+}
+
+}  // namespace
+
+}  // namespace hocket::closed_forms
 
 namespace hocket::algorithms {
 

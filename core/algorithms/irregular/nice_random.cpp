@@ -1,18 +1,158 @@
 /// Random scheduling: RS_N and its extensions RS_NL, RS_NH and RS_NLH (Wang, Lin and Ranka, section 3.3 and
 /// figure 6).
 #include <algorithm>
+#include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "core/algorithms/irregular/compressed_rows.hpp"
-#include "core/algorithms/irregular/link_room.hpp"
-#include "core/algorithms/irregular/phase_cut.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"
+#include "core/algorithms/shared/random.hpp"
 #include "core/algorithms/shared/serves.hpp"
+#include "core/demand/demand.hpp"
+#include "core/demand/traffic_matrix.hpp"
+#include "core/network/network.hpp"
 
 namespace hocket::algorithms {
+
 namespace {
+
+/// Small messages go completely, large ones only as far as the phase lasts; how far, the paper leaves open
+/// (Wang, Lin and Ranka, section 3.3). Here a phase lasts as long as it pays: c is the size, of those in the
+/// phase, that moves most bytes per unit of time,
+///
+///     sum of min(size, c) / (c + overhead).
+///
+/// Cutting early wastes overhead, cutting late the time of those that are through; between two sizes the
+/// quotient has no maximum. The overhead of a phase is its per-message cost, in bytes at host speed, and at least a
+/// fifth of a mean message, which keeps it to about one split per message where phases cost nothing.
+class PhaseCut {
+ public:
+  /// `alpha`: seconds.
+  PhaseCut(const Network& network, const Demand& demand, double alpha);
+
+  /// Reduces the bytes that the messages of a phase have left to those that they send in it. The rest of a message is
+  /// at least the overhead, or nothing: a smaller rest is not worth a phase of its own.
+  void operator()(std::vector<std::uint64_t>& sizes);
+
+ private:
+  [[nodiscard]] std::uint64_t best_cut(const std::vector<std::uint64_t>& sizes);
+
+  std::uint64_t overhead_;
+  std::vector<std::uint64_t> sorted_;
+};
+
+PhaseCut::PhaseCut(const Network& network, const Demand& demand, double alpha) {
+  const std::uint64_t messages = std::max<std::uint64_t>(1, demand.matrix.messages());
+  const double alpha_bytes = std::min(alpha * network.host_rate(), 0x1p62);
+  overhead_ =
+      std::max<std::uint64_t>({1, demand.matrix.total_bytes() / messages / 5, static_cast<std::uint64_t>(alpha_bytes)});
+}
+
+std::uint64_t PhaseCut::best_cut(const std::vector<std::uint64_t>& sizes) {
+  sorted_ = sizes;
+  std::ranges::sort(sorted_);
+  double best = 0, below = 0;  // bytes of the messages that are through before
+  std::uint64_t cut = 0;
+  for (std::size_t i = 0; i < sorted_.size(); ++i) {
+    const auto size = static_cast<double>(sorted_[i]);
+    const double moved = below + size * static_cast<double>(sorted_.size() - i);
+    const double pace = moved / (size + static_cast<double>(overhead_));
+    if (pace >= best) best = pace, cut = sorted_[i];
+    below += size;
+  }
+  return cut;
+}
+
+void PhaseCut::operator()(std::vector<std::uint64_t>& sizes) {
+  const std::uint64_t cut = best_cut(sizes);
+  std::uint64_t longest = cut;  // with the small rests that go along
+  for (const std::uint64_t size : sizes)
+    if (size - std::min(size, cut) < overhead_) longest = std::max(longest, size);
+  for (std::uint64_t& size : sizes)
+    if (size > longest) size = std::min(longest, size - overhead_);
+}
+
+/// Room on channels, for algorithms that fill one phase after the other and see to the ports themselves. All routes are
+/// walked once, at the start; messages are numbered as in the matrix.
+class LinkRoom {
+ public:
+  LinkRoom(const Network& network, const TrafficMatrix& matrix);
+
+  /// Empties all channels.
+  void next_phase() { room_ = capacity_; }
+  /// True if every channel of the message's route has room; else `blocker` becomes one that has none. A
+  /// message is refused by the same channel again and again: that one is looked at first.
+  [[nodiscard]] bool has_room(std::uint32_t message, std::uint32_t& blocker) const {
+    if (room_[blocker] == 0) return false;
+    for (const std::uint32_t channel : route(message))
+      if (room_[channel] == 0) {
+        blocker = channel;
+        return false;
+      }
+    return true;
+  }
+  void take(std::uint32_t message) {
+    for (const std::uint32_t channel : route(message)) --room_[channel];
+  }
+
+ private:
+  [[nodiscard]] std::span<const std::uint32_t> route(std::uint32_t message) const {
+    return {routes_.data() + begin_[message], routes_.data() + begin_[message + 1]};
+  }
+
+  std::vector<std::uint32_t> capacity_, room_;  ///< channel i is at i + 1; number 0 is never taken
+  std::vector<std::uint64_t> begin_{0};
+  std::vector<std::uint32_t> routes_;  ///< concatenated routes of all messages; channels counted from 1
+};
+
+LinkRoom::LinkRoom(const Network& network, const TrafficMatrix& matrix) {
+  capacity_.push_back(1);
+  for (Channel channel = 0; channel < network.channels(); ++channel) capacity_.push_back(network.capacity(channel));
+  begin_.reserve(matrix.messages() + 1);
+  matrix.each([&](Rank src, Rank dst, std::uint64_t) {
+    network.append_route(src, dst, routes_);
+    begin_.push_back(routes_.size());
+  });
+  for (std::uint32_t& channel : routes_) ++channel;
+}
+
+/// The matrix CCOM of Wang, Lin and Ranka (section 3.3): row i holds the receivers that rank i has still to
+/// serve, in random order, because the analysis of their algorithm takes destinations as random.
+class CompressedRows {
+ public:
+  struct Entry {
+    Rank dst;
+    std::uint32_t message;      ///< counted through all rows of the matrix
+    std::uint32_t blocker = 0;  ///< the channel that refused it last, where links are looked at
+  };
+
+  CompressedRows(const TrafficMatrix& matrix, Random& random) {
+    entries_.reserve(matrix.messages());
+    matrix.each([&](Rank, Rank dst, std::uint64_t) {
+      entries_.push_back({.dst = dst, .message = static_cast<std::uint32_t>(entries_.size())});
+    });
+    for (Rank src = 0; src < matrix.ranks(); ++src) {
+      begin_.push_back(matrix.first(src));
+      left_.push_back(static_cast<std::uint32_t>(matrix.targets(src).size()));
+      random.shuffle(row(src));
+    }
+  }
+
+  [[nodiscard]] std::span<Entry> row(Rank src) { return {entries_.data() + begin_[src], left_[src]}; }
+  /// Takes an entry out of its row; the last one moves to its place.
+  void remove(Rank src, std::uint32_t place) {
+    const auto entries = row(src);
+    entries[place] = entries.back();
+    --left_[src];
+  }
+
+ private:
+  std::vector<std::uint64_t> begin_;
+  std::vector<std::uint32_t> left_;  ///< per row: how many (the vector prt)
+  std::vector<Entry> entries_;
+};
 
 /// Stands where links are not looked at.
 struct AnyRoom {
