@@ -8,7 +8,6 @@
 
 #include "bindings.hpp"
 #include "core/network/alternatives.hpp"
-#include "core/network/disjoint_ways.hpp"
 #include "core/network/match_host.hpp"
 #include "core/network/rerouted.hpp"
 

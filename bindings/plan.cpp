@@ -15,7 +15,6 @@
 #include "core/limits.hpp"
 #include "core/model/predict.hpp"
 #include "core/schedule/verify_ring.hpp"
-#include "core/schedule/verify_sample.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

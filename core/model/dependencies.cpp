@@ -1,6 +1,7 @@
 #include "core/model/dependencies.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "core/error.hpp"
 
 namespace hocket::model {
+
 namespace {
 
 struct Arrival {
@@ -89,6 +91,22 @@ Grouped sent_after(const Schedule& schedule) {
     for (const auto& [before, after] : pairs)
       visit(static_cast<std::uint32_t>(before), static_cast<std::uint32_t>(after));
   });
+}
+
+void check_fits(const Network& network, const Schedule& schedule) {
+  if (schedule.ranks() != network.ranks())
+    throw InputError("the schedule is for " + std::to_string(schedule.ranks()) + " ranks, the network has " +
+                     std::to_string(network.ranks()));
+  if (schedule.size() >= ~std::uint32_t{0}) throw InputError("the schedule is too long to simulate");
+  check_ranks(schedule);
+}
+
+Sends::Sends(const Schedule& schedule) : begin_(std::uint64_t{schedule.ranks()} + 1, 0), transfers_(schedule.size()) {
+  for (const Hop& hop : schedule.hops()) ++begin_[hop.src + 1];
+  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+  std::vector<std::uint64_t> fill(begin_.begin(), begin_.end() - 1);
+  for (std::uint64_t i = 0; i < schedule.size(); ++i)
+    transfers_[fill[schedule.hops()[i].src]++] = static_cast<std::uint32_t>(i);
 }
 
 }  // namespace hocket::model

@@ -1,5 +1,9 @@
 #pragma once
 /// Transfers that a transfer sets free, for the simulator.
+#include <span>
+#include <vector>
+
+#include "core/network/network.hpp"
 #include "core/schedule/grouped.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/schedule/waits.hpp"
@@ -14,5 +18,21 @@ namespace hocket::model {
 
 /// Each transfer that a rank receives comes before all sends of the rank's next phase with sends.
 [[nodiscard]] Grouped sent_after(const Schedule& schedule);
+
+/// Throws InputError for a schedule that is not for this network, or too long.
+void check_fits(const Network& network, const Schedule& schedule);
+
+/// The transfers of each rank in the order of the schedule, in one block of memory.
+class Sends {
+ public:
+  explicit Sends(const Schedule& schedule);
+  [[nodiscard]] std::span<const std::uint32_t> of(Rank rank) const {
+    return {transfers_.data() + begin_[rank], transfers_.data() + begin_[rank + 1]};
+  }
+
+ private:
+  std::vector<std::uint64_t> begin_;
+  std::vector<std::uint32_t> transfers_;
+};
 
 }  // namespace hocket::model

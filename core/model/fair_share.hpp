@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "core/model/contention.hpp"
+#include "core/model/cost_profile.hpp"
 #include "core/network/network.hpp"
 
 namespace hocket {

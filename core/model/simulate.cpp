@@ -1,11 +1,11 @@
 #include "core/model/simulate.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <queue>
 
 #include "core/model/dependencies.hpp"
 #include "core/model/fair_share.hpp"
-#include "core/model/sends.hpp"
 #include "core/progress/progress.hpp"
 
 namespace hocket {
@@ -299,4 +299,52 @@ std::optional<Simulation> simulate_within(std::uint64_t steps, const Network& ne
   return simulator.run(steps);
 }
 
+FlowControl parse_flow_control(std::string_view text) {
+  if (text == "barrier") return {FlowControl::Kind::barrier, 1};
+  if (text == "token") return {FlowControl::Kind::window, 1};
+  if (text == "free") return {FlowControl::Kind::free, 1};
+  if (text == "steps") return {FlowControl::Kind::steps, 1};
+  constexpr std::string_view prefix = "window:";
+  if (text.starts_with(prefix)) {
+    std::uint32_t window = 0;
+    const auto [rest, error] = std::from_chars(text.data() + prefix.size(), text.data() + text.size(), window);
+    if (error == std::errc{} && rest == text.data() + text.size() && window >= 1 && window <= 1024)
+      return {FlowControl::Kind::window, window};
+  }
+  throw InputError(
+      "'" + std::string(text.substr(0, 60)) +
+      "' is not a known flow control; known are barrier, token, window:K (K from 1 to 1024), free and steps");
+}
+
+std::string to_string(FlowControl flow) {
+  if (flow.kind == FlowControl::Kind::barrier) return "barrier";
+  if (flow.kind == FlowControl::Kind::free) return "free";
+  if (flow.kind == FlowControl::Kind::steps) return "steps";
+  return flow.window == 1 ? "token" : "window:" + std::to_string(flow.window);
+}
+
 }  // namespace hocket
+
+namespace hocket::model {
+
+Simulation unsent(const Schedule& schedule) {
+  Simulation result;
+  for (auto* times : {&result.posted, &result.start, &result.end}) times->assign(schedule.size(), 0);
+  for (auto* times : {&result.phase_start, &result.phase_end}) times->assign(schedule.phases(), 0);
+  result.phase.reserve(schedule.size());
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase)
+    result.phase.insert(result.phase.end(), schedule.phase(phase).size(), static_cast<std::uint32_t>(phase));
+  return result;
+}
+
+void sum_up(const Schedule& schedule, Simulation& result) {
+  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
+    const std::uint64_t first = schedule.phase_begin()[phase], end = schedule.phase_begin()[phase + 1];
+    if (first == end) continue;
+    result.phase_start[phase] = *std::min_element(result.posted.begin() + first, result.posted.begin() + end);
+    result.phase_end[phase] = *std::max_element(result.end.begin() + first, result.end.begin() + end);
+    result.seconds = std::max(result.seconds, result.phase_end[phase]);
+  }
+}
+
+}  // namespace hocket::model

@@ -7,13 +7,26 @@
 #include <string_view>
 #include <vector>
 
-#include "core/model/contention.hpp"
-#include "core/model/simulation.hpp"
+#include "core/model/cost_profile.hpp"
 #include "core/network/network.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/schedule/waits.hpp"
 
 namespace hocket {
+
+/// Times in seconds from the start; one entry per transfer, channel or phase.
+struct Simulation {
+  double seconds = 0;                 ///< until the last byte arrives
+  std::vector<std::uint32_t> phase;   ///< per transfer
+  std::vector<double> posted;         ///< per transfer: its sender begins with it
+  std::vector<double> start;          ///< per transfer: bytes begin to flow (after per-message cost and latency)
+  std::vector<double> end;            ///< per transfer: the last byte has arrived
+  std::vector<double> channel_bytes;  ///< per channel: bytes carried, with overhead
+  std::vector<double> channel_busy;   ///< per channel: seconds with at least one transfer under way
+  std::vector<double> phase_start;    ///< per phase: first post
+  std::vector<double> phase_end;      ///< per phase: last arrival
+  std::uint64_t tokens = 0;           ///< sent from one rank to another
+};
 
 /// Rules that hold a transfer back.
 struct FlowControl {
@@ -73,3 +86,13 @@ struct ModelParameters {
                                                         const ModelParameters& parameters);
 
 }  // namespace hocket
+
+namespace hocket::model {
+
+/// A result before anything was sent: the phases of the transfers, all times 0.
+[[nodiscard]] Simulation unsent(const Schedule& schedule);
+
+/// Fills in the times of the phases and of the whole from those of the transfers.
+void sum_up(const Schedule& schedule, Simulation& result);
+
+}  // namespace hocket::model

@@ -2,6 +2,7 @@
 /// Equally short ways between hosts, and a choice among them.
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,5 +22,15 @@ using Way = std::vector<Channel>;
 inline constexpr std::uint32_t no_option = ~std::uint32_t{0};
 [[nodiscard]] std::vector<std::uint32_t> least_load(std::span<const double> rates,
                                                     const std::vector<std::vector<Way>>& items);
+
+/// For each item one of its options, such that no channel is in the options of two; nothing where a search finds none
+/// while it looks at `budget` channels and items. Channels are numbers below `channels`. Same options, same choice.
+/// Throws InputError for an unknown channel, or an item without options.
+///
+/// Source: min-conflicts (Minton et al., 1992) with a list of moves that are not taken back for a while (Galinier and
+/// Hao, "Tabu search for maximal constraint satisfaction problems", 1997), from what least_load() finds.
+[[nodiscard]] std::optional<std::vector<std::uint32_t>> disjoint_ways(std::size_t channels,
+                                                                      const std::vector<std::vector<Way>>& items,
+                                                                      std::uint64_t budget);
 
 }  // namespace hocket

@@ -60,6 +60,24 @@ double busiest_seconds(const NetworkSpec& spec, const Routing& routing) {
   return busiest;
 }
 
+/// Routes that are the ways back: from src to dst the channels of the route from dst to src, last first; of `links`
+/// each in its other direction.
+class WaysBack final : public Routing {
+ public:
+  WaysBack(std::shared_ptr<const Routing> routing, bool links) : routing_(std::move(routing)), links_(links) {}
+
+  void append(Node src, Node dst, std::vector<Channel>& route) const override {
+    const auto begin = static_cast<std::ptrdiff_t>(route.size());
+    routing_->append(dst, src, route);
+    std::reverse(route.begin() + begin, route.end());
+    if (links_) std::for_each(route.begin() + begin, route.end(), [](Channel& channel) { channel ^= 1; });
+  }
+
+ private:
+  std::shared_ptr<const Routing> routing_;
+  bool links_;
+};
+
 }  // namespace
 
 Network::Network(NetworkSpec spec) : spec_(std::move(spec)) {
@@ -256,7 +274,7 @@ std::string Network::channel_name(Channel channel) const {
 Network Network::turned_round() const {
   Network turned = *this;
   const bool links = spec_.shape != Shape::routed;
-  turned.routing_ = ways_back(routing_, links);
+  turned.routing_ = std::make_unique<WaysBack>(routing_, links);
   turned.fat_tree_ = nullptr;
   for (RouteSpec& route : turned.spec_.routes) {
     std::swap(route.src, route.dst);

@@ -62,8 +62,5 @@ class Dragonfly;
 /// circle or come to a node without an entry.
 [[nodiscard]] std::unique_ptr<Routing> forwarding_routing(const NetworkSpec& spec);
 [[nodiscard]] std::unique_ptr<Routing> table_routing(const NetworkSpec& spec);
-/// Routes that are the ways back: from src to dst the channels of the route from dst to src, last first; of `links`
-/// each in its other direction.
-[[nodiscard]] std::unique_ptr<Routing> ways_back(std::shared_ptr<const Routing> routing, bool links);
 
 }  // namespace hocket

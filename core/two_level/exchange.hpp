@@ -10,7 +10,7 @@
 
 #include "core/demand/demand.hpp"
 #include "core/schedule/schedule.hpp"
-#include "core/two_level/host_groups.hpp"
+#include "core/two_level/layout.hpp"
 
 namespace hocket {
 

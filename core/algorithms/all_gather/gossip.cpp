@@ -4,20 +4,24 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "core/algorithms/all_gather/grid_of.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/serves.hpp"
 #include "core/error.hpp"
 #include "core/gossip/search.hpp"
+#include "core/gossip/steps.hpp"
 #include "core/limits.hpp"
 #include "core/schedule/block_parts.hpp"
 #include "core/schedule/lockstep.hpp"
 
 namespace hocket {
 
+namespace {
+
+/// The grid of a torus, mesh or hypercube (a mesh of sides 2); none for other networks.
 std::optional<gossip::Grid> grid_of(const Network& network) {
   const NetworkSpec& spec = network.spec();
   switch (spec.shape) {
@@ -32,6 +36,8 @@ std::optional<gossip::Grid> grid_of(const Network& network) {
   }
 }
 
+/// r = t_s / (L·t_l): what a message costs besides its transfer (per-message cost, and a link's latency), in
+/// transfers of a mean contribution over one link.
 double alpha_ratio(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
   double bytes = static_cast<double>(demand.bytes);
   if (!demand.contributions.empty())
@@ -41,6 +47,8 @@ double alpha_ratio(const Network& network, const Demand& demand, const Algorithm
   constexpr double least = 1e-6;
   return std::max(least, (costs.alpha + latency) * network.host_rate() / std::max(bytes, 1.0));
 }
+
+}  // namespace
 
 namespace algorithms {
 namespace {

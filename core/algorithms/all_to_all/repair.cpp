@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "core/algorithms/all_to_all/packed.hpp"
 #include "core/algorithms/all_to_all/resources.hpp"
+#include "core/algorithms/all_to_all/send_pools.hpp"
 #include "core/algorithms/all_to_all/timetable.hpp"
 #include "core/algorithms/shared/random.hpp"
 #include "core/progress/progress.hpp"

@@ -2,7 +2,6 @@
 /// Squeezing a packed schedule into fewer phases.
 #include <cstdint>
 
-#include "core/algorithms/all_to_all/packed.hpp"
 #include "core/algorithms/all_to_all/send_pools.hpp"
 #include "core/network/network.hpp"
 

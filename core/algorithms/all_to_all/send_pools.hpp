@@ -33,4 +33,11 @@ class SendPools {
   std::vector<std::vector<Rank>> members_;
 };
 
+/// Messages and the phase of each.
+struct Packed {
+  std::uint64_t phases = 0;
+  std::vector<Hop> hops;
+  std::vector<std::uint32_t> phase_of;
+};
+
 }  // namespace hocket::algorithms

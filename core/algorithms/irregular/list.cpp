@@ -4,8 +4,6 @@
 ///
 /// List scheduling: Graham 1969. Several tries, in which messages that came late become more urgent: after
 /// Joslin and Clements, "Squeaky wheel" optimization (1999).
-#include "core/algorithms/irregular/list.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -127,11 +125,13 @@ Schedule all_to_all_list(const Network& network, const Demand& demand, const Alg
   return std::move(*best);
 }
 
-}  // namespace
-
+/// Seconds until the last message is over if nothing but the wires takes time; cheaper than the schedule and
+/// its simulation.
 double list_seconds(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
   return best_starts(Claims(network, Workload(network, demand)), costs).seconds;
 }
+
+}  // namespace
 
 static Schedule make_list(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
   if (!demand.by_matrix()) return all_to_all_list(network, demand, costs);

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "core/model/dependencies.hpp"
-#include "core/model/sends.hpp"
 #include "routers.hpp"
 
 namespace hocket {

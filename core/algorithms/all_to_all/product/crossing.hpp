@@ -2,7 +2,7 @@
 /// Crossing a group of one grid with a group of one more dimension.
 #include <vector>
 
-#include "core/algorithms/all_to_all/product/cross_phase.hpp"
+#include "core/algorithms/all_to_all/product/crossing_search.hpp"
 #include "core/algorithms/all_to_all/product/group.hpp"
 
 namespace hocket::product {

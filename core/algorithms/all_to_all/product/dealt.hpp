@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/algorithms/all_to_all/product/group.hpp"
-#include "core/algorithms/all_to_all/product/line.hpp"
+#include "core/algorithms/all_to_all/product/line_forms.hpp"
 #include "core/network/network.hpp"
 
 namespace hocket::product {

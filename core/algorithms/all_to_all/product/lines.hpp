@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/algorithms/all_to_all/product/group.hpp"
-#include "core/algorithms/all_to_all/product/line.hpp"
+#include "core/algorithms/all_to_all/product/line_forms.hpp"
 
 namespace hocket::product {
 
