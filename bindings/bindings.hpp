@@ -11,6 +11,7 @@ void bind_progress(nanobind::module_& m);
 void bind_network(nanobind::module_& m);
 void bind_families(nanobind::module_& m);
 void bind_switch_links(nanobind::module_& m);
+void bind_tree_probe(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);
 void bind_verify(nanobind::module_& m);
 void bind_model(nanobind::module_& m);

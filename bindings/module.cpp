@@ -50,6 +50,7 @@ NB_MODULE(_core, m) {
   bind_network(m);
   bind_families(m);
   bind_switch_links(m);
+  bind_tree_probe(m);
   bind_schedule(m);
   bind_verify(m);
   bind_model(m);

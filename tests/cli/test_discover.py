@@ -56,7 +56,7 @@ def test_refusals(tmp_path: Path, hocket: Call, tools: Callable[..., None]) -> N
 
     refused(
         discovered(),
-        "one source is needed, and none or several are given; give --infiniband, --slurm or --lldp FILE...",
+        "one source is needed, and none or several are given; give --measure, --infiniband, --slurm or --lldp FILE...",
     )
     refused(discovered("--infiniband"), "ibnetdiscover is not installed; install infiniband-diags")
     tools(ibnetdiscover=f"exec /bin/cat {DISC}")

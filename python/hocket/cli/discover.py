@@ -17,15 +17,17 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from hocket.cli._shared.commands import Command
+from hocket.cli._shared.launching import hostfile_option, mpi_option
+from hocket.cli._shared.measured import SECONDS
 from hocket.cli._shared.options import defaults_options, json_option, load_network, loud, tell_notes
+from hocket.cli._shared.usage import Number, Whole
 from hocket.cli._shared.work import check_writable, with_spinner, write_atomically
+from hocket.cli.discover_measured import discover_measured
+from hocket.cli.discover_paths import find_paths
 from hocket.errors import MissingToolError, NetworkError, UsageError, Where
 from hocket.system.files import make_folders
 
 if TYPE_CHECKING:
-    from mpi4py import MPI
-
-    from hocket.measure.paths import Found
     from hocket.network import Defaults, KnownNetwork
 
 CABLES: Final = "ibnetdiscover"
@@ -50,10 +52,21 @@ _ALLOWED: Final = (
 @click.command(
     cls=Command,
     examples=(
+        "mpiexec -ppn 1 -n 32 hocket network discover --measure -o cluster.toml",
         "hocket network discover --slurm -o cluster.toml --rate 100Gbit",
         "hocket network discover --infiniband -o cluster.toml --keep asked",
     ),
 )
+@click.option(
+    "--measure",
+    is_flag=True,
+    help="Measure which hosts share a bottleneck, and its rate. Start it as the program of a job, or give -n.",
+)
+@click.option("-n", "ranks", type=Whole(min=1), help="With --measure: number of ranks to start.")
+@mpi_option
+@hostfile_option
+@click.option("--seconds", type=Number(min=5, max=3600), default=SECONDS, show_default=True,
+              help="With --measure: about how long it may take.")  # fmt: skip
 @click.option(
     "--paths",
     metavar="NETWORK",
@@ -86,6 +99,11 @@ _ALLOWED: Final = (
 @defaults_options
 @json_option
 def discover(
+    measure: bool,
+    ranks: int | None,
+    mpi_name: str | None,
+    hostfile: str | None,
+    seconds: float,
     paths: str | None,
     infiniband: bool,
     slurm: bool,
@@ -102,31 +120,43 @@ def discover(
 ) -> None:
     """Ask the running system for its network and its routes, and write them as Hocket's TOML.
 
+    --measure needs nothing but the job: sets of hosts that share a bottleneck, and its rate, from transfers between
+    them. A link that is no bottleneck is not seen.
+
     --infiniband needs infiniband-diags and a port that is up. It also gives rates and forwarding tables. --slurm needs
     scontrol and a controller that answers. --lldp needs a record of lldpd from each host and switch:
     (lldpcli -f json show chassis; lldpctl -f json) > NODE.json
 
     --paths NETWORK finds the path of each source port on Ethernet with many paths.
     """
+    if measure:
+        if paths or infiniband or slurm or lldp or files or keep or names or hosts or interface or without:
+            raise UsageError(
+                "--measure asks nobody but the ranks", remedy="give --measure and -o FILE.toml only"
+            )
+        _need_toml(output)
+        discover_measured(ranks, mpi_name, hostfile, seconds, output, as_json)
+        return
+    for name, value in {"-n": ranks, "--mpi": mpi_name, "--hostfile": hostfile}.items():
+        if value is not None:
+            raise UsageError(f"{name} is for --measure", remedy=f"leave {name} out")
     if paths is not None:
         if infiniband or slurm or lldp or files or keep or names or hosts or interface or without:
             raise UsageError(
                 "--paths asks routers, not tools", remedy="give --paths NETWORK and -o FILE.toml only"
             )
-        if not output.endswith(".toml"):
-            raise UsageError(f"-o {output} is not a TOML file", remedy="name it FILE.toml")
-        _find_paths(paths, output, defaults, as_json)
+        _need_toml(output)
+        find_paths(paths, output, defaults, as_json)
         return
     source = "infiniband" if infiniband else "slurm" if slurm else "lldp"
     if infiniband + slurm + lldp != 1:
         raise UsageError(
             "one source is needed, and none or several are given",
-            remedy="give --infiniband, --slurm or --lldp FILE...",
+            remedy="give --measure, --infiniband, --slurm or --lldp FILE...",
         )
     _check_options(source, files, {"--names": names, "--keep": keep},
                    {"--hosts": hosts, "--interface": interface, "--without": without})  # fmt: skip
-    if not output.endswith(".toml"):
-        raise UsageError(f"-o {output} is not a TOML file", remedy="name it FILE.toml")
+    _need_toml(output)
     if defaults.forwarding is not None:
         what = "the tables are asked of the subnet" if infiniband else f"{_TOLD[source]} knows no tables"
         raise UsageError(f"--forwarding: {what}", remedy="leave --forwarding out")
@@ -162,59 +192,9 @@ def discover(
         click.echo("\n".join(f"kept  {file}" for file in recorded))
 
 
-def _find_paths(network: str, output: str, defaults: Defaults, as_json: bool) -> None:
-    """Find paths in the job whose rank this process is, and write the network with them."""
-    from hocket.launch.job import in_a_job, need_mpi4py, run_here
-
-    need_mpi4py()
-    if not in_a_job():
-        raise UsageError(
-            "--paths needs a rank on each host",
-            remedy="start it as the program of a job: mpiexec, srun, hocket lab run --native",
-        )
-    from hocket.network.writer import network_files
-
-    known = load_network(network, defaults, quiet=True)
-    if known.description.shape != "graph":
-        raise UsageError(f"{network} has one way between any two hosts", remedy="give a network with several")
-    if known.description.paths is not None:  # found anew
-        known = known.without_paths()
-
-    def work(comm: MPI.Intracomm) -> Found | None:
-        from hocket.measure.paths import find_paths
-
-        return find_paths(comm, known.network)
-
-    found = run_here(None, work)
-    if found is None:
-        return
-    beside = str(PurePath(output).with_suffix(".paths.json"))
-    files = network_files(known.network, output, f"Paths found {found.paths.found}\n{known.text}")
-    head, _, rest = files[output].partition("\nshape = ")
-    files[output] = f'{head}\npaths = "{PurePath(beside).name}"\nshape = {rest}'
-    for path in reversed(files := files | {beside: found.paths.to_json()}):
-        write_atomically(path, [files[path]])
-    asked = 2 * found.paths.ports * len(found.paths.pairs)
-    if as_json:
-        click.echo(json.dumps({
-            "source": "paths", "hosts": len(found.paths.addresses), "pairs": len(found.paths.pairs),
-            "ways": found.paths.ways, "asked": asked, "silent": found.silent, "strangers": found.strangers,
-            "spraying": found.paths.spraying, "packets_per_pair": found.packets, "seconds": found.seconds,
-            "files": list(files),
-        }))  # fmt: skip
-        return
-    click.echo(
-        f"paths: {len(found.paths.pairs)} pairs of {len(found.paths.addresses)} hosts by {len(found.paths.ways)} "
-        f"switches, in {found.seconds:.1f} s; at most {found.packets} packets a pair"
-    )
-    if found.silent:
-        click.echo(f"  {found.silent:,} of {asked:,} ports without an answer")
-    for address, times in sorted(found.strangers.items(), key=lambda item: -item[1])[:5]:
-        click.echo(f"  {address} answered {times} times, and is no switch on the way: left out")
-    if found.paths.spraying:
-        click.echo("  one port takes several ways: packets are sprayed, and no path can be held")
-    for path in files:
-        click.echo(f"wrote {path}")
+def _need_toml(output: str) -> None:
+    if not output.endswith(".toml"):
+        raise UsageError(f"-o {output} is not a TOML file", remedy="name it FILE.toml")
 
 
 def _check_options(

@@ -13,6 +13,7 @@ import click
 
 from hocket.cli._shared.commands import Command
 from hocket.cli._shared.launching import check_ranks_here, hostfile_option, mpi_option
+from hocket.cli._shared.measured import answer, measure_network
 from hocket.cli._shared.options import defaults_options, json_option, network_option
 from hocket.cli._shared.usage import Number, Whole
 
@@ -25,7 +26,11 @@ _COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
 
 @click.command(
     cls=Command,
-    examples=("hocket doctor", "hocket doctor --network cluster.toml -n 8 --hostfile hosts"),
+    examples=(
+        "hocket doctor",
+        "mpiexec -ppn 1 -n 32 hocket doctor --measure",
+        "hocket doctor --network cluster.toml -n 8 --hostfile hosts",
+    ),
 )
 @network_option(required=False, name="network", about="Network that programs will run on")
 @click.option("-n", "ranks", type=Whole(min=1), help="Number of ranks to start.  [default: a few]")
@@ -44,7 +49,11 @@ _COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
 @hostfile_option
 @defaults_options
 @click.option("--seconds", type=Number(min=1, max=600), default=60.0, show_default=True,
-              help="Time limit for each start of ranks.")  # fmt: skip
+              help="Time limit for each start of ranks; with --measure about how long that takes.")  # fmt: skip
+@click.option(
+    "--measure", is_flag=True,
+    help="Only measure the network between the ranks' hosts, and say whether scheduling would help.",
+)  # fmt: skip
 @json_option
 def doctor(
     network: str | None,
@@ -56,6 +65,7 @@ def doctor(
     hostfile: str | None,
     defaults: Defaults,
     seconds: float,
+    measure: bool,
     as_json: bool,
 ) -> None:
     """Check this installation, and say how to fix each problem.
@@ -64,6 +74,12 @@ def doctor(
     given. Builds the runtime. Starts a few ranks with and without Hocket and checks every byte of their all-to-all.
     The exit code is 1 if there are problems.
     """
+    if measure:
+        found = measure_network(ranks, mpi_name, hostfile, seconds, as_json)
+        if found is not None:
+            told = answer(found, as_json)
+            click.echo(json.dumps({"told": told, **found.as_json()}) if as_json else "\n".join(told))
+        return
     from hocket.doctor import Case, Level, examine
     from hocket.launch.mpi import Abi
 

@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from hocket.cli._shared.commands import Command
+from hocket.cli._shared.measured import MEASURE, measured_between
 from hocket.cli._shared.options import (
     bytes_option,
     calibration_option,
@@ -22,7 +23,8 @@ from hocket.cli._shared.options import (
 from hocket.cli._shared.sizes import parse_size
 from hocket.cli._shared.work import as_columns, with_spinner
 from hocket.errors import UsageError
-from hocket.network.chosen import slurm_lists
+from hocket.network.chosen import listed_names, slurm_lists
+from hocket.network.hostlist import expand
 from hocket.order import DEFAULT_CALLS, listed_job, order_job, parse_wanted, slurm_job, whole_network
 from hocket.order.formats import FORMATS
 from hocket.order.job import gain_of, ring_over_bound
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     cls=Command,
     examples=(
         "hocket order --network cluster.toml --slurm --format slurm > hosts",
+        "hocket order --network measure --hosts @hostfile",
         "hocket order --network chain:8,8,8,8 --hosts @hostfile --for all-reduce:ring --explain",
     ),
 )
@@ -79,6 +82,8 @@ def order(
             "srun places the ranks of each group of a heterogeneous job by itself",
             remedy='order one group: --hosts "$SLURM_JOB_NODELIST_HET_GROUP_0"; or give another --format',
         )
+    if source == MEASURE:
+        source = _measured(hosts, slurm)
     known = load_network(source, defaults, as_json)
     job = _job(known, hosts, slurm, defaults)
     calls = parse_wanted(wanted, job.network.ranks, parse_size(size))
@@ -101,6 +106,19 @@ def order(
     if explain:
         _explain(found, calls, form, told, known)
     click.echo(target.text(found), nl=False)
+
+
+def _measured(hosts: str | None, slurm: bool) -> str:
+    """The measured network of the job's hosts."""
+    if hosts is None and not slurm:
+        raise UsageError(
+            "--network measure: between which hosts is not said", remedy="give --hosts or --slurm"
+        )
+    if hosts is not None:
+        names = [one.name for one in listed_names(hosts)]
+    else:
+        names = [name for listed, _ in slurm_lists(os.environ) for name in expand(listed.text, listed)]
+    return measured_between(list(dict.fromkeys(names)))
 
 
 def _job(known: KnownNetwork, hosts: str | None, slurm: bool, defaults: Defaults) -> JobHosts:

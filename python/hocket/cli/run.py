@@ -24,6 +24,7 @@ from hocket.cli._shared.launching import (
     runtime_options,
     scheduling_options,
 )
+from hocket.cli._shared.measured import MEASURE, kept_or_measured
 from hocket.cli._shared.options import defaults_options, load_network, loud, network_option
 from hocket.cli._shared.usage import Whole
 from hocket.cli._shared.work import check_writable
@@ -51,7 +52,7 @@ def _report_file(_context: click.Context, _option: click.Parameter, file: Path |
     context_settings={"allow_interspersed_args": False},
     examples=(
         "hocket run --network cluster.toml -n 32 -- ./program",
-        "hocket run --network cluster.toml -n 32 --report -- python3 solver.py",
+        "hocket run --network measure -n 32 --hostfile hosts -- python3 solver.py",
     ),
 )
 @network_option(name="network")
@@ -98,6 +99,8 @@ def run(
 ) -> None:
     """Run an unmodified MPI PROGRAM with scheduled collectives.
 
+    --network measure measures what the hosts share where no measurement of them is kept, in a minute.
+
     Hocket measures which way of serving a call is the fastest, the MPI library's among them, and keeps that one.
     """
     from hocket.launch import exit_code
@@ -122,6 +125,8 @@ def run(
         )
     mpi = chosen_mpi(mpi_name, abi, program[0])
     check_program(program[0], mpi, elsewhere=hostfile is not None)
+    if network == MEASURE:
+        network = kept_or_measured(job_hosts(os.environ, hostfile), ranks, mpi_name, hostfile)
     known = load_network(network, defaults, hosts=job_hosts(os.environ, hostfile))
     options = runtime_options(**said).completed(os.environ)
     check_places(known.network, network, ranks, options.placement)

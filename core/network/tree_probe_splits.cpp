@@ -1,0 +1,160 @@
+/// Splits that a probe tests: which, and what their tests tell.
+#include <algorithm>
+#include <limits>
+
+#include "core/network/tree_probe.hpp"
+
+namespace hocket {
+namespace {
+
+constexpr double no_limit = std::numeric_limits<double>::infinity();
+constexpr std::uint32_t most_shifts = 4;
+constexpr double least_gain = 0.1;   ///< squared rates of a host that noise may explain
+constexpr double filled = 0.8;       ///< of the most that the others let through: tests that load a split
+constexpr double bottleneck = 0.85;  ///< of the predicted rate over a split: less is a bottleneck
+constexpr double nearly = 0.95;      ///< of what the union of two may explain alone
+constexpr double explained = 0.9;    ///< more is what the other bottlenecks let through
+
+}  // namespace
+
+bool TreeProbe::propose() {
+  for (const HostSet& hosts : differences())
+    if (!tried(hosts)) return splits_.push_back({hosts, {}, nearly}), true;
+  for (const SplitCandidate& candidate : split_candidates(tree_, rounds_)) {
+    if (candidate.gain < least_gain) continue;
+    SplitCandidate best = hosts_ <= 256 ? refined(tree_, rounds_, candidate.hosts) : candidate;
+    for (const HostSet& hosts : {best.hosts, candidate.hosts}) {
+      if (!tried(hosts)) return splits_.push_back({hosts, {}, bottleneck}), true;
+    }
+  }
+  for (const Split& split : splits_) {  // whether it should be another, now that others are known
+    if (!split.accepted || hosts_ > 256) continue;
+    const SplitCandidate best = refined(without(split.hosts), rounds_, split.hosts);
+    if (!tried(best.hosts)) return splits_.push_back({best.hosts, {}, bottleneck}), true;
+  }
+  return false;
+}
+
+/// The rest of bottlenecks beside those within: two that were taken for one explain each other's rates.
+std::vector<HostSet> TreeProbe::differences() const {
+  std::vector<HostSet> found;
+  const auto keep = [&](const HostSet& hosts) {
+    if (const std::uint32_t size = hosts_in(hosts); size >= 2 && size + 2 <= hosts_)
+      found.push_back(smaller_side(hosts));
+  };
+  for (std::size_t at = 0; at <= tree_.bottlenecks.size(); ++at) {
+    const HostSet all = at < tree_.bottlenecks.size() ? tree_.bottlenecks[at].hosts : HostSet(hosts_, 1);
+    HostSet own = all;
+    for (const Bottleneck& each : tree_.bottlenecks) {
+      if (around(tree_, each.hosts) != at) continue;
+      HostSet rest = all;
+      for (std::uint32_t host = 0; host < hosts_; ++host)
+        if (each.hosts[host]) own[host] = rest[host] = 0;
+      if (at < tree_.bottlenecks.size()) keep(rest);
+    }
+    if (own != all) keep(own);
+  }
+  return found;
+}
+
+bool TreeProbe::tried(const HostSet& hosts) const {
+  return std::any_of(splits_.begin(), splits_.end(), [&](const Split& split) { return split.hosts == hosts; });
+}
+
+/// Brings those to the front to which most gets through at once.
+void TreeProbe::choose_near(const std::vector<std::uint32_t>& inside, std::vector<std::uint32_t>& outside) const {
+  std::vector<double> left;  // of each bottleneck between the two sides
+  std::vector<std::vector<std::size_t>> on_way(hosts_);
+  for (const Bottleneck& each : tree_.bottlenecks) {
+    for (const std::uint32_t host : outside)
+      if (each.hosts[host] != each.hosts[inside[0]]) on_way[host].push_back(left.size());
+    left.push_back(std::min(each.out, each.in));
+  }
+  for (std::size_t i = 0; i < inside.size(); ++i) {
+    std::size_t best = i;
+    double most = -1;
+    for (std::size_t j = i; j < outside.size(); ++j) {
+      double rate = std::min(tree_.out[outside[j]], tree_.in[outside[j]]);
+      for (const std::size_t line : on_way[outside[j]]) rate = std::min(rate, left[line]);
+      if (rate > most * 1.05) most = rate, best = j;  // of equal ones the first, which is random
+    }
+    std::swap(outside[i], outside[best]);
+    for (const std::size_t line : on_way[outside[i]]) left[line] -= most;
+  }
+}
+
+MeasuredTree TreeProbe::without(const HostSet& hosts) const {
+  MeasuredTree tree = tree_;
+  std::erase_if(tree.bottlenecks, [&](const Bottleneck& each) { return each.hosts == hosts; });
+  return tree;
+}
+
+/// Rates that the split let through in each test, and that the other bottlenecks would: of tests in which these let
+/// much through, the best first, as other traffic takes from some.
+std::vector<TreeProbe::Through> TreeProbe::through(const Split& split, const MeasuredTree& tree, bool out) const {
+  std::vector<Through> all;
+  double most = 0;
+  for (const Test& test : split.tests) {
+    const StreamRound& round = rounds_[test.round];
+    const Across sums = across(split.hosts, round.streams, round.rates);
+    const Across rates = across(split.hosts, round.streams, fair_rates(tree, round.streams));
+    all.push_back(out ? Through{sums.out, rates.out} : Through{sums.in, rates.in});
+    most = std::max(most, all.back().predicted);
+  }
+  std::erase_if(all, [&](const Through& each) { return each.predicted < filled * most; });
+  std::sort(all.begin(), all.end(), [](const Through& a, const Through& b) { return a.part() > b.part(); });
+  return all;
+}
+
+/// In the direction where less came through.
+double TreeProbe::reached(const Split& split, const MeasuredTree& tree) const {
+  return std::min(through(split, tree, true)[0].part(), through(split, tree, false)[0].part());
+}
+
+Bottleneck TreeProbe::capacity(const Split& split, const MeasuredTree& tree) const {
+  const auto rate = [&](bool out) {
+    const std::vector<Through> all = through(split, tree, out);
+    const std::size_t half = (all.size() + 1) / 2;
+    double measured = 0, predicted = 0;
+    for (std::size_t i = 0; i < half; ++i) measured += all[i].measured, predicted += all[i].predicted;
+    return measured < explained * predicted ? measured / static_cast<double>(half) : no_limit;
+  };
+  return {split.hosts, rate(true), rate(false)};
+}
+
+void TreeProbe::judge() {
+  if (stage_ == Stage::again) return;
+  Split& split = splits_.back();
+  if (split.tests.size() == 2 && split.moved < most_shifts && hosts_ <= 256) {
+    const SplitCandidate best = refined(tree_, rounds_, split.hosts);
+    if (!tried(best.hosts) && best.gain >= least_gain) split.hosts = best.hosts, split.tests.clear(), ++split.moved;
+    return;
+  }
+  if (split.tests.size() >= repeated + 2 && reached(split, tree_) >= split.below) split.refuted = true, ++refuted_;
+  if (split.refuted || split.tests.size() < repeated + 3) return;
+  const Bottleneck found = capacity(split, tree_);
+  split.accepted = true, refuted_ = 0;
+  tree_.bottlenecks.push_back(found);
+}
+
+/// Splits that others explain go, as a switch between two bottlenecks has none of its own; the rates of the rest
+/// follow.
+void TreeProbe::eliminate() {
+  while (true) {
+    Split* best = nullptr;
+    double most = bottleneck;
+    for (Split& split : splits_)
+      if (split.accepted)
+        if (const double part = reached(split, without(split.hosts)); part >= most) best = &split, most = part;
+    if (best == nullptr) break;
+    tree_ = without(best->hosts);
+    best->accepted = false, best->refuted = true;
+  }
+  MeasuredTree settled = tree_;
+  settled.bottlenecks.clear();
+  for (const Split& split : splits_)
+    if (split.accepted) settled.bottlenecks.push_back(capacity(split, without(split.hosts)));
+  tree_ = settled;
+}
+
+}  // namespace hocket

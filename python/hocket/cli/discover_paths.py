@@ -1,0 +1,74 @@
+"""``hocket network discover --paths``: paths of source ports, found by the ranks of a job."""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+import click
+
+from hocket.cli._shared.options import load_network
+from hocket.cli._shared.work import write_atomically
+from hocket.errors import UsageError
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+    from hocket.measure.paths import Found
+    from hocket.network import Defaults
+
+
+def find_paths(network: str, output: str, defaults: Defaults, as_json: bool) -> None:
+    """Find paths in the job whose rank this process is, and write the network with them."""
+    from hocket.launch.job import in_a_job, need_mpi4py, run_here
+
+    need_mpi4py()
+    if not in_a_job():
+        raise UsageError(
+            "--paths needs a rank on each host",
+            remedy="start it as the program of a job: mpiexec, srun, hocket lab run --native",
+        )
+    from hocket.network.writer import network_files
+
+    known = load_network(network, defaults, quiet=True)
+    if known.description.shape != "graph":
+        raise UsageError(f"{network} has one way between any two hosts", remedy="give a network with several")
+    if known.description.paths is not None:  # found anew
+        known = known.without_paths()
+
+    def work(comm: MPI.Intracomm) -> Found | None:
+        from hocket.measure.paths import find_paths as found_in
+
+        return found_in(comm, known.network)
+
+    found = run_here(None, work)
+    if found is None:
+        return
+    beside = str(PurePath(output).with_suffix(".paths.json"))
+    files = network_files(known.network, output, f"Paths found {found.paths.found}\n{known.text}")
+    head, _, rest = files[output].partition("\nshape = ")
+    files[output] = f'{head}\npaths = "{PurePath(beside).name}"\nshape = {rest}'
+    for path in reversed(files := files | {beside: found.paths.to_json()}):
+        write_atomically(path, [files[path]])
+    asked = 2 * found.paths.ports * len(found.paths.pairs)
+    if as_json:
+        click.echo(json.dumps({
+            "source": "paths", "hosts": len(found.paths.addresses), "pairs": len(found.paths.pairs),
+            "ways": found.paths.ways, "asked": asked, "silent": found.silent, "strangers": found.strangers,
+            "spraying": found.paths.spraying, "packets_per_pair": found.packets, "seconds": found.seconds,
+            "files": list(files),
+        }))  # fmt: skip
+        return
+    click.echo(
+        f"paths: {len(found.paths.pairs)} pairs of {len(found.paths.addresses)} hosts by {len(found.paths.ways)} "
+        f"switches, in {found.seconds:.1f} s; at most {found.packets} packets a pair"
+    )
+    if found.silent:
+        click.echo(f"  {found.silent:,} of {asked:,} ports without an answer")
+    for address, times in sorted(found.strangers.items(), key=lambda item: -item[1])[:5]:
+        click.echo(f"  {address} answered {times} times, and is no switch on the way: left out")
+    if found.paths.spraying:
+        click.echo("  one port takes several ways: packets are sprayed, and no path can be held")
+    for path in files:
+        click.echo(f"wrote {path}")

@@ -1,0 +1,1 @@
+"""Measuring which hosts share a bottleneck: what ``hocket network discover --measure`` does."""

@@ -1,0 +1,214 @@
+"""Results of a measurement between hosts: bottlenecks, in a sentence, as a tree in characters, and as a network."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field
+from statistics import mean, median
+from typing import TYPE_CHECKING, Any, Final
+
+from hocket.errors import NetworkError
+from hocket.network.description import NetworkDescription
+from hocket.network.parts import DEFAULT_LATENCY, Link
+from hocket.system.text import some
+from hocket.units import format_rate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SLOW: Final = 0.6  # of the usual rate of a host
+_DIFFERS: Final = 0.2  # by who sends to whom: several paths, if repeats differ by less than a third of that
+_UNSTEADY: Final = 0.1  # by repeating the same
+_SMALLEST: Final = 4  # hosts: of fewer no two share what is not the link of one
+
+
+@dataclass(frozen=True, slots=True)
+class Bottleneck:
+    """``hosts``, by number, share ``out`` bytes/s to all others and ``into`` from them; infinite: they need no more."""
+
+    hosts: list[int]
+    out: float
+    into: float
+
+    @property
+    def rate(self) -> float:
+        return min(self.out, self.into)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """``errors``: of predicted sums of permutations that were not used. ``by_pairing`` and ``by_repeat``: how much a
+    bottleneck differs by who sends to whom, and when the same is repeated."""
+
+    date: str
+    mpi: str
+    hosts: list[str]
+    ranks: list[int]
+    out: list[float] = field(default_factory=list)
+    into: list[float] = field(default_factory=list)
+    bottlenecks: list[Bottleneck] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+    by_pairing: float = 0.0
+    by_repeat: float = 0.0
+    rounds: int = 0
+    bytes: float = 0.0
+    seconds: float = 0.0
+
+    @classmethod
+    def from_json(cls, told: dict[str, Any]) -> Found:
+        return cls(**{**told, "bottlenecks": [Bottleneck(**one) for one in told["bottlenecks"]]})
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def many_paths(self) -> bool:
+        return self.by_pairing > _DIFFERS and self.by_repeat < self.by_pairing / 3
+
+    @property
+    def slow(self) -> dict[str, float]:
+        """Hosts that are much slower than usual, with their rates."""
+        rates = [min(pair) for pair in zip(self.out, self.into, strict=True)]
+        usual = median(rates) if len(rates) > 2 else 0.0
+        return {name: rate for name, rate in zip(self.hosts, rates, strict=True) if rate < _SLOW * usual}
+
+    def sentences(self) -> list[str]:
+        """Sentences on what is known, the most important first."""
+        count = len(self.hosts)
+        if count < 2:
+            return [f"One host, {self.hosts[0]}: there is no network to measure between its ranks."]
+        told = []
+        if self.bottlenecks:
+            sizes = _range([len(each.hosts) for each in self.bottlenecks], str)
+            ratios = _range([self._ratio(each) for each in self.bottlenecks], lambda ratio: f"{ratio:.2g}:1")
+            several = len(self.bottlenecks) > 1
+            rates = _range([each.rate for each in self.bottlenecks], _rate)
+            told.append(
+                f"{count} hosts with {len(self.bottlenecks)} bottleneck{'s' if several else ''} of {rates} "
+                f"(behind {'them' if several else 'it'} {sizes} hosts, {ratios})."
+            )
+        elif count < _SMALLEST:
+            told.append(
+                f"{count} hosts: of fewer than {_SMALLEST} none can share a bottleneck but a host's link."
+            )
+        else:
+            told.append(
+                f"Full bisection as far as {count} hosts can load it: nothing to gain for large messages."
+            )
+        usual = [rate for rate in (*self.out, *self.into) if rate >= _SLOW * median(self.out)]
+        told.append(f"Links of hosts: {_range(usual, _rate)}.")
+        for name, rate in self.slow.items():
+            told.append(f"{name} is slow: {_rate(rate)}, {rate / median(self.out):.2g} of the others.")
+        for each in self.bottlenecks:
+            low, high = sorted((each.out, each.into))
+            if high > 1.2 * low:
+                way = "out of" if each.out == low else "into"
+                told.append(
+                    f"{_rate(low)} is the rate {way} {self._names(each.hosts)} alone; the other way is faster."
+                )
+        if self.errors:
+            told.append(
+                f"Checked on {len(self.errors)} permutations that were not used: sums of rates are off by "
+                f"{100 * mean(self.errors):.0f} %, at most {100 * max(self.errors):.0f} %."
+            )
+        if self.by_repeat > _UNSTEADY:
+            told.append(
+                f"The same streams differed by {100 * self.by_repeat:.0f} %: other traffic is on the network, and "
+                "small bottlenecks cannot be told; measure again when it is quiet."
+            )
+        return told
+
+    def picture(self) -> list[str]:
+        """The tree of bottlenecks, a switch a line."""
+        switches = self._switches()
+        lines = []
+
+        def draw(switch: int, depth: int) -> None:
+            own, each = switches[switch][1], switches[switch][0]
+            way = "" if each is None else f"-- {_rate(each.rate)} ({self._ratio(each):.2g}:1) -- "
+            lines.append(
+                f"{'   ' * depth}{way}[{_switch(switch)}]  {self._names(own) if own else ''}".rstrip()
+            )
+            for child, (_, _, above) in enumerate(switches):
+                if above == switch:
+                    draw(child, depth + 1)
+
+        draw(0, 0)
+        return lines
+
+    def described(self) -> NetworkDescription:
+        """The network: a switch behind each bottleneck. Raises NetworkError where there is none, or no tree."""
+        if len(self.hosts) < 2:
+            raise NetworkError(
+                self.sentences()[0].rstrip("."),
+                remedy="start ranks on several hosts: mpiexec -ppn 1, or --hostfile FILE",
+            )
+        if self.many_paths:
+            raise NetworkError(
+                f"many paths: what hosts share differs by {100 * self.by_pairing:.0f} % with who sends to whom, and "
+                f"by {100 * self.by_repeat:.0f} % when that is repeated, so they are not behind single links",
+                remedy="describe the network as a graph, and have its paths found: "
+                "hocket network discover --paths NETWORK",
+            )
+        described = NetworkDescription(source="measured")
+        switches = self._switches()
+        for number in range(len(switches)):
+            described.add_switch(self._free_name(number))
+        above = {host: number for number, (_, own, _) in enumerate(switches) for host in own}
+        for host, (name, ranks) in enumerate(zip(self.hosts, self.ranks, strict=True)):
+            described.add_host(name, ranks)
+            rate = min(self.out[host], self.into[host])
+            described.links.append(Link(self._free_name(above[host]), name, _round(rate), DEFAULT_LATENCY))
+        for number, (each, _, parent) in enumerate(switches):
+            if each is not None and parent is not None:
+                ends = self._free_name(parent), self._free_name(number)
+                described.links.append(Link(*ends, _round(each.rate), DEFAULT_LATENCY))
+        return described
+
+    def comment(self) -> str:
+        """The head of a file: how it was made."""
+        how = f"Measured on {self.date} by {len(self.hosts)} hosts with {self.mpi}: hocket network discover --measure"
+        cost = f"{self.rounds} rounds, {self.bytes / 1e6:.0f} MB, {self.seconds:.0f} s"
+        return "\n".join([how, *self.sentences(), cost, *self.picture()])
+
+    def _switches(self) -> list[tuple[Bottleneck | None, list[int], int | None]]:
+        """The bottleneck above each switch, the hosts at it, and the switch above; the first has neither."""
+        order = sorted(self.bottlenecks, key=lambda each: -len(each.hosts))
+        inside: list[tuple[Bottleneck | None, set[int]]] = [(None, set(range(len(self.hosts))))]
+        inside += [(each, set(each.hosts)) for each in order]
+        switches: list[tuple[Bottleneck | None, list[int], int | None]] = []
+        for number, (each, hosts) in enumerate(inside):
+            own = hosts.difference(*(others for _, others in inside[number + 1 :] if others < hosts))
+            above = max((i for i in range(number) if hosts <= inside[i][1]), default=None)
+            switches.append((each, sorted(own), above))
+        return switches
+
+    def _ratio(self, each: Bottleneck) -> float:
+        return sum(self.out[host] for host in each.hosts) / each.rate
+
+    def _names(self, hosts: list[int]) -> str:
+        return some([self.hosts[host] for host in hosts])
+
+    def _free_name(self, number: int) -> str:
+        name = _switch(number)
+        while name in self.hosts:
+            name += "x"
+        return name
+
+
+def _switch(number: int) -> str:
+    return f"switch{number}"
+
+
+def _rate(rate: float) -> str:
+    return format_rate(rate, 3)
+
+
+def _round(rate: float) -> float:
+    """Three digits are more than a measurement tells."""
+    return float(f"{rate:.3g}") if math.isfinite(rate) else rate
+
+
+def _range(values: list[Any], shown: Callable[[Any], str]) -> str:
+    low, high = shown(min(values)), shown(max(values))
+    return str(low) if low == high else f"{low} to {high}"

@@ -1,0 +1,53 @@
+"""``--measure`` and ``--network measure`` where nothing is to be measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hocket.measure.discovery.kept import kept_path
+from refusals import refused
+
+Call = Callable[..., Any]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--measure"], "-n is missing"),
+        (["--measure", "--slurm"], "--measure asks nobody but the ranks"),
+        (["--slurm", "-n", "4"], "-n is for --measure; leave -n out"),
+        (["--measure", "-n", "4", "--hostfile", "/no/such"], "--hostfile /no/such"),
+        (["--measure", "-n", "4", "--seconds", "1"], "--seconds 1"),
+    ],
+)
+def test_refusals(hocket: Call, tmp_path: Path, words: list[str], complaint: str) -> None:
+    refused(hocket("network", "discover", *words, "-o", tmp_path / "net.toml"), complaint)
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_toml(hocket: Call) -> None:
+    refused(hocket("network", "discover", "--measure", "-n", "2", "-o", "net.json"), "name it FILE.toml")
+
+
+def test_one_host_has_no_network(hocket: Call, tmp_path: Path) -> None:
+    """Ranks of its own on this host: a sentence that is true, and no file."""
+    answer = hocket("network", "discover", "--measure", "-n", "3", "-o", tmp_path / "net.toml")
+    refused(answer, "One host, ", "start ranks on several hosts")
+    assert not list(tmp_path.iterdir())
+
+
+def test_kept_networks_serve_without_measuring(
+    hocket: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    hosts = [f"n{host}" for host in range(8)]
+    made = hocket("network", "convert", "chain:4,4", "-o", kept_path(hosts))
+    assert made.code == 0, made
+    answer = hocket("order", "--network", "measure", "--hosts", "n[0-7]")
+    assert answer.code == 0, answer
+    assert sorted(answer.out.split()) == hosts
+    refused(hocket("order", "--network", "measure"), "give --hosts or --slurm")

@@ -1,0 +1,42 @@
+"""Bottlenecks of emulated clusters, measured by the ranks of a job that know nothing of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hocket.launch.mpi import Mpi
+from hocket.network import read_network
+
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.skipif(
+        os.geteuid() != 0 or shutil.which("nsenter") is None,
+        reason="the lab needs root and nsenter (util-linux)",
+    ),
+]
+RATE = 20e6 / 8
+
+
+def test_two_switches(mpi: Mpi, tmp_path: Path) -> None:
+    """The link between them, by ranks of which several are on a host."""
+    path = tmp_path / "net.toml"
+    hocket = [sys.executable, "-m", "hocket"]
+    lab = [*hocket, "lab", "run", "--network", "chain:4*2,4*2@20Mbit", "--shuffle", "3", "--native"]
+    program = [*hocket, "network", "discover", "--measure", "--seconds", "12", "-o", str(path), "--json"]
+    done = subprocess.run(
+        [*lab, "--mpi", mpi.mpiexec, "--", *program], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert len(told["bottlenecks"]) == 1 and sorted(set(told["ranks"])) == [2]
+    behind = {told["hosts"][host] for host in told["bottlenecks"][0]["hosts"]}
+    assert behind in ({"n0", "n1", "n2", "n3"}, {"n4", "n5", "n6", "n7"})
+    assert min(told["bottlenecks"][0][way] for way in ("out", "into")) == pytest.approx(RATE, rel=0.15)
+    assert read_network(str(path)).ranks == 16

@@ -1,0 +1,111 @@
+"""Results of measurements, in words, as a tree and as a network file; and where it is kept."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hocket.cli._shared.measured import answer, write_network
+from hocket.errors import NetworkError
+from hocket.measure.discovery.found import Bottleneck, Found
+from hocket.measure.discovery.kept import kept_for, kept_path
+from hocket.network import read_network
+
+HOST = 6e6  # bytes/s
+
+
+def found(hosts: int = 8, bottlenecks: tuple[Bottleneck, ...] = (), **changes: object) -> Found:
+    names = [f"n{host}" for host in range(hosts)]
+    usual = Found(
+        "2026-11-28", "MPICH Version: 5.0.1", names, [1] * hosts, [HOST] * hosts, [HOST] * hosts, list(bottlenecks),
+        [0.02, 0.05], 0.04, 0.03, 90, 2e8, 30.0,
+    )  # fmt: skip
+    return replace(usual, **changes)
+
+
+FOUR = Bottleneck([4, 5, 6, 7], HOST, HOST)
+TWO = Bottleneck([6, 7], HOST / 2, math.inf)
+
+
+def test_bottlenecks_in_words_and_as_a_tree() -> None:
+    told = " ".join(found(8, (FOUR, TWO)).sentences())
+    assert "8 hosts with 2 bottlenecks of 24 Mbit/s to 48 Mbit/s (behind them 2 to 4 hosts, 4:1)." in told
+    assert "Links of hosts: 48 Mbit/s." in told
+    assert "24 Mbit/s is the rate out of n6, n7 alone" in told
+    assert "off by 4 %, at most 5 %" in told and "slow" not in told and "other traffic" not in told
+    assert found(8, (FOUR, TWO)).picture() == [
+        "[switch0]  n0, n1, n2, n3",
+        "   -- 48 Mbit/s (4:1) -- [switch1]  n4, n5",
+        "      -- 24 Mbit/s (4:1) -- [switch2]  n6, n7",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("measured", "words"),
+    [
+        (found(8), "Full bisection as far as 8 hosts can load it: nothing to gain for large messages."),
+        (found(2), "2 hosts: of fewer than 4 none can share a bottleneck but a host's link."),
+        (found(1), "One host, n0: there is no network to measure between its ranks."),
+        (found(8, out=[HOST] * 7 + [HOST / 10]), "n7 is slow: 4.8 Mbit/s, 0.1 of the others."),
+        (found(8, by_repeat=0.3), "other traffic is on the network"),
+    ],
+)
+def test_sentences_of_other_networks(measured: Found, words: str) -> None:
+    assert words in " ".join(measured.sentences())
+
+
+def test_the_file_is_a_network_of_these_hosts(tmp_path: Path) -> None:
+    path = tmp_path / "net.toml"
+    write_network(
+        replace(found(8, (FOUR, TWO)), ranks=[2] * 8, hosts=["switch1", *found().hosts[1:]]), str(path)
+    )
+    assert (
+        "# Checked on 2 permutations" in path.read_text() and "# [switch0]  switch1, n1" in path.read_text()
+    )
+    network = read_network(str(path))
+    assert (network.ranks, len(network.hosts)) == (16, 8)
+    rates = [network.rate(channel) for channel in network.route(15, 0)]
+    assert rates == pytest.approx([HOST, HOST / 2, HOST, HOST])
+    assert len(network.route(8, 10)) == 2
+
+
+@pytest.mark.parametrize(
+    ("measured", "words"),
+    [(found(8, (FOUR,), by_pairing=0.4), "many paths"), (found(1), "One host, n0: there is no network")],
+)
+def test_no_tree_no_file(tmp_path: Path, measured: Found, words: str) -> None:
+    with pytest.raises(NetworkError, match=words):
+        write_network(measured, str(tmp_path / "net.toml"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_other_traffic_is_not_taken_for_many_paths() -> None:
+    assert not found(8, (FOUR,), by_pairing=0.4, by_repeat=0.2).many_paths
+
+
+def test_the_answer_says_what_is_to_be_gained() -> None:
+    told = " ".join(answer(found(8, (FOUR,)), quiet=True))
+    assert "A scheduled all-to-all of 64 KiB should take 0." in told
+    alike = " ".join(answer(found(8), quiet=True))
+    assert "scheduled all-to-all of 64 KiB should take 0." not in alike
+
+
+def test_json_and_back() -> None:
+    measured = found(8, (FOUR, TWO))
+    assert Found.from_json(measured.as_json()) == measured
+
+
+def test_networks_are_kept_by_their_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    measured = found(8, (FOUR,))
+    assert kept_for(measured.hosts) is None
+    path = kept_path(measured.hosts)
+    write_network(measured, str(path))
+    assert kept_for(reversed(measured.hosts)) == path  # type: ignore[arg-type]
+    assert kept_for(measured.hosts[2:5]) == path
+    assert kept_for([*measured.hosts, "n8"]) is None
+    path.write_text("[")
+    assert kept_for(measured.hosts) is None
