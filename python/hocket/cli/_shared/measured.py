@@ -53,7 +53,7 @@ def measure_network(
 
 
 def answer(found: Found, quiet: bool) -> list[str]:
-    """Sentences on what was found, and on what scheduling would gain. Raises NetworkError where the hosts make no tree."""
+    """Sentences on what was found and would be gained. Raises NetworkError where the hosts make no tree."""
     from hocket.measure.discovery.worth import worth
     from hocket.network import Defaults
     from hocket.network.known import known_network
