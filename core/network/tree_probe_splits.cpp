@@ -114,10 +114,10 @@ double TreeProbe::reached(const Split& split, const MeasuredTree& tree) const {
 Bottleneck TreeProbe::capacity(const Split& split, const MeasuredTree& tree) const {
   const auto rate = [&](bool out) {
     const std::vector<Through> all = through(split, tree, out);
-    const std::size_t half = (all.size() + 1) / 2;
+    const std::size_t best = (all.size() + 3) / 4;  // streams that have just begun may leave some of it unused
     double measured = 0, predicted = 0;
-    for (std::size_t i = 0; i < half; ++i) measured += all[i].measured, predicted += all[i].predicted;
-    return measured < explained * predicted ? measured / static_cast<double>(half) : no_limit;
+    for (std::size_t i = 0; i < best; ++i) measured += all[i].measured, predicted += all[i].predicted;
+    return measured < explained * predicted ? measured / static_cast<double>(best) : no_limit;
   };
   return {split.hosts, rate(true), rate(false)};
 }

@@ -54,7 +54,6 @@ _ALLOWED: Final = (
     examples=(
         "mpiexec -ppn 1 -n 32 hocket network discover --measure -o cluster.toml",
         "hocket network discover --slurm -o cluster.toml --rate 100Gbit",
-        "hocket network discover --infiniband -o cluster.toml --keep asked",
     ),
 )
 @click.option(

@@ -27,7 +27,6 @@ _COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
 @click.command(
     cls=Command,
     examples=(
-        "hocket doctor",
         "mpiexec -ppn 1 -n 32 hocket doctor --measure",
         "hocket doctor --network cluster.toml -n 8 --hostfile hosts",
     ),

@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     cls=Command,
     examples=(
         "hocket order --network cluster.toml --slurm --format slurm > hosts",
-        "hocket order --network measure --hosts @hostfile",
-        "hocket order --network chain:8,8,8,8 --hosts @hostfile --for all-reduce:ring --explain",
+        "hocket order --network measure --hosts @hostfile --for all-reduce:ring --explain",
     ),
 )
 @network_option()

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _ROUNDS: Final = 150  # of a few dozen hosts
 _ROUNDS_PER_HOST: Final = 2.2  # of more: a tournament and what comes after it
-_LONGEST, _SHORTEST = 0.28, 0.05  # seconds of a round
-_BYTES: Final = 1.2e6  # of a stream at a host's rate in a round, where that takes long enough
+_LONGEST, _SHORTEST = 0.35, 0.05  # seconds of a round
+_BYTES: Final = 1.5e6  # of a stream at a host's rate in a round, where that takes long enough
 _AROUND: Final = 0.06  # seconds between two rounds
 _MESSAGES: Final = 64  # of a stream at a host's rate in a round
 _LEAST, _FIRST, _MOST = 1 << 11, 1 << 15, 1 << 20  # bytes of a message

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from mpi4py import MPI
 
-_WARM: Final = 0.25  # of the time: queues fill, and token buckets that were full empty
+_WARM: Final = 0.35  # of the time: connections begin, queues fill, and token buckets that were full empty
 _WINDOW: Final = 4  # messages of a stream under way
 _DATA, _END = 1, 2
 _SHORTEST, _LONGEST = 50e-6, 1e-3  # seconds between two looks: ranks of emulated hosts share cores
