@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace hocket {
 namespace {
@@ -41,7 +42,7 @@ struct Explained {
     }
     Bottleneck found{hosts, infinite, infinite};
     const double sum = gain_of(out, found.out) + gain_of(in, found.in);
-    if (fitted != nullptr) *fitted = found;
+    if (fitted != nullptr) *fitted = std::move(found);
     return sum / host_rate;
   }
 

@@ -97,8 +97,6 @@ void TreeProbe::advance() {
         if (more) ask_loaded();
         break;
       case Stage::split:
-        more = ask_split();
-        break;
       case Stage::again:
         more = ask_split();
         break;
@@ -139,7 +137,7 @@ void TreeProbe::advance() {
 void TreeProbe::ask_alone() {
   const std::uint32_t pairs = hosts_ / 2, of = std::min(alone_rounds, pairs);
   for (std::uint32_t pair = step_; pair < pairs; pair += of)
-    both_ways(asked_, labels_[2 * pair], labels_[2 * pair + 1]);
+    both_ways(asked_, labels_[std::size_t{2} * pair], labels_[std::size_t{2} * pair + 1]);
 }
 
 /// The circle method: all pairs once in as many rounds as a host has others; then with other labels.

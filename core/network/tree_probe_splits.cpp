@@ -1,6 +1,7 @@
 /// Splits that a probe tests: which, and what their tests tell.
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "core/network/tree_probe.hpp"
 
@@ -154,7 +155,7 @@ void TreeProbe::eliminate() {
   settled.bottlenecks.clear();
   for (const Split& split : splits_)
     if (split.accepted) settled.bottlenecks.push_back(capacity(split, without(split.hosts)));
-  tree_ = settled;
+  tree_ = std::move(settled);
 }
 
 }  // namespace hocket
