@@ -14,11 +14,11 @@ SLACK = 500  # a ceiling that is further above than this has been forgotten
 
 # Room: most lines of code today, and where it is to go.
 LINES = {
-    "core": (30_100, 25_000),
+    "core": (30_950, 25_000),
     "runtime": (19_600, 15_500),
     "sort": (6_900, 5_800),
     "bindings": (2_800, 1_500),
-    "python": (35_200, 25_000),
+    "python": (35_700, 25_000),
     "bench": (8_800, 7_000),
     "papers": (3_700, 3_700),
 }
