@@ -122,17 +122,6 @@ class Browser:
         self.call("Target.closeTarget", targetId=target)
         return found
 
-    def seconds_to_open(self, page: Path) -> float:
-        """Until the first figure of a page is there, in a new tab that nothing else is asked about."""
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        self.call("Page.enable", session)
-        self.call("Page.navigate", session, url=page.absolute().as_uri())
-        self._until(session, _SEEN)
-        milliseconds = self.value(session, "Number(document.documentElement.dataset.opened)")
-        self.call("Target.closeTarget", targetId=target)
-        return float(milliseconds) / 1000
-
     def value(self, session: str, expression: str) -> Any:
         found = self.call("Runtime.evaluate", session, expression=expression, returnByValue=True)
         assert "exceptionDetails" not in found, found["exceptionDetails"]

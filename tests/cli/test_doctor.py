@@ -18,13 +18,12 @@ from hocket import _core
 from hocket.cli import cli
 from hocket.doctor import Case, Finding, Level, examine
 from hocket.doctor import package as package_check
-from hocket.doctor.cache import check_cache
 from hocket.doctor.case import Rank
 from hocket.doctor.compiler import check_compiler
 from hocket.doctor.mpi import check_mpi
 from hocket.doctor.network import check_network, check_plans
+from hocket.doctor.package import check_cache, check_runtime
 from hocket.doctor.placement import check_placement
-from hocket.doctor.runtime import check_runtime
 from hocket.doctor.start import ranks_in, start
 from hocket.doctor.variables import check_variables
 from hocket.errors import HocketError

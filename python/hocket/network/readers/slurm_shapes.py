@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
 from hocket.network.description import NetworkDescription
@@ -17,7 +18,6 @@ from hocket.network.grids import check_sides
 from hocket.network.hostlist import expand
 from hocket.network.parts import Defaults, Grid, Link
 from hocket.network.source import Source, shown
-from hocket.network.spines import allow_spines
 from hocket.system.text import some
 
 Triple = tuple[int, int, int]
@@ -68,7 +68,7 @@ def tree_of(
         raise source.error("the network has no hosts", line, remedy)
     _use_speeds(result, speeds)
     _leave_out_empty(result, "switch")
-    allow_spines(result)
+    _allow_spines(result)
     return result
 
 
@@ -261,3 +261,30 @@ def whole(source: Source, value: Told, what: str) -> int:
     if not (value.text.isascii() and value.text.isdigit() and len(value.text) < 8):
         raise source.error(f"{what} is {shown(value.text)}, no whole number", value.line, "write digits")
     return int(value.text)
+
+
+def _allow_spines(description: NetworkDescription) -> None:
+    """Makes a graph of switches that are below several others: each is wired to all that list it. Messages take the
+    shortest paths.
+
+    Links name the upper switch first. Switches above themselves stay as they are, for the core to refuse.
+    """
+    upper: dict[str, list[str]] = {node.name: [] for node in description.nodes if not node.is_host}
+    piece = {name: {name} for name in upper}  # of the switches joined so far
+    tree = True
+    for index in description.uplinks():
+        link = description.links[index]
+        if link.a in upper[link.b]:
+            return  # the same switch twice on one line
+        upper[link.b].append(link.a)
+        smaller, larger = sorted((piece[link.a], piece[link.b]), key=len)
+        tree = tree and smaller is not larger
+        larger |= smaller
+        piece.update(dict.fromkeys(smaller, larger))
+    if tree:
+        return
+    try:
+        TopologicalSorter(upper).prepare()
+    except CycleError:
+        return
+    description.shape = "graph"
