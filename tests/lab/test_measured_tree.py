@@ -28,8 +28,8 @@ def test_two_switches(mpi: Mpi, tmp_path: Path) -> None:
     """The link between them, by ranks of which several are on a host."""
     path = tmp_path / "net.toml"
     hocket = [sys.executable, "-m", "hocket"]
-    lab = [*hocket, "lab", "run", "--network", "chain:4*2,4*2@20Mbit", "--shuffle", "3", "--native"]
-    program = [*hocket, "network", "discover", "--measure", "--seconds", "12", "-o", str(path), "--json"]
+    lab = [*hocket, "lab", "run", "--network", "chain:4,4*2@20Mbit", "--shuffle", "3", "--native"]
+    program = [*hocket, "network", "discover", "--measure", "--seconds", "15", "-o", str(path), "--json"]
     done = subprocess.run(
         [*lab, "--mpi", mpi.mpiexec, "--", *program], capture_output=True, text=True, timeout=120, check=False
     )
@@ -38,5 +38,5 @@ def test_two_switches(mpi: Mpi, tmp_path: Path) -> None:
     assert len(told["bottlenecks"]) == 1 and sorted(set(told["ranks"])) == [2]
     behind = {told["hosts"][host] for host in told["bottlenecks"][0]["hosts"]}
     assert behind in ({"n0", "n1", "n2", "n3"}, {"n4", "n5", "n6", "n7"})
-    assert min(told["bottlenecks"][0][way] for way in ("out", "into")) == pytest.approx(RATE, rel=0.15)
+    assert min(told["bottlenecks"][0][way] for way in ("out", "into")) == pytest.approx(RATE, rel=0.2)
     assert read_network(str(path)).ranks == 16

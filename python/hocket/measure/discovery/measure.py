@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _ROUNDS: Final = 150  # of a few dozen hosts
 _ROUNDS_PER_HOST: Final = 2.2  # of more: a tournament and what comes after it
-_LONGEST, _SHORTEST = 0.35, 0.05  # seconds of a round
+_LONGEST, _USUAL, _SHORTEST = 0.35, 0.15, 0.05  # seconds of a round; the shortest on fast networks
 _BYTES: Final = 1.5e6  # of a stream at a host's rate in a round, where that takes long enough
 _AROUND: Final = 0.06  # seconds between two rounds
 _MESSAGES: Final = 64  # of a stream at a host's rate in a round
@@ -38,7 +38,7 @@ def _measured(hosts: HostRanks, seconds: float, say: Say, seed: int) -> Found | 
         while count >= 2 and hosts.rates([], 0, 0)[1]:
             pass
         return Found(_today(), _version(), hosts.names, hosts.ranks) if count < 2 else None
-    most = int(min(max(_ROUNDS, _ROUNDS_PER_HOST * count), seconds / (_SHORTEST + _AROUND)))
+    most = int(min(max(_ROUNDS, _ROUNDS_PER_HOST * count), seconds / (_USUAL + _AROUND)))
     each = min(max(seconds / most - _AROUND, _SHORTEST), _LONGEST)
     began, moved = time.monotonic(), 0.0
     probe = _core.TreeProbe(count, seed, most)
