@@ -69,6 +69,7 @@ class Cluster:
 ONE_RANK_A_HOST = Cluster("chain:2,2", 4)
 JOBS = (
     *((run, ONE_RANK_A_HOST) for run in RUNS),
+    ("nonblocking_vectors 6 5000", Cluster("chain:2,2", 4, "window-1")),
     *((run, Cluster("chain:2,1*2", 6, candidate)) for candidate, runs in TWO_LEVEL.items() for run in runs),
     *((run, Cluster("chain:2,2", 4, shared=shared)) for run in SORTS for shared in (0, 1)),
 )
