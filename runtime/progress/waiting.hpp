@@ -34,8 +34,8 @@ inline void wait_until_done(MPI_Request& request) {
   check(until(done, [&] { return PMPI_Test(&request, &done, MPI_STATUS_IGNORE); }));
 }
 
-/// Completes a collective call of the runtime's own, begun by its nonblocking form: inside the MPI library waiting ranks
-/// would keep processors from those that come late because they plan.
+/// Completes a collective call of the runtime's own, begun by its nonblocking form: inside the MPI library waiting
+/// ranks would keep processors from those that come late because they plan.
 template <class Call, class... Arguments>
 void run_collective(Call begin, Arguments... arguments) {
   MPI_Request request = MPI_REQUEST_NULL;

@@ -138,6 +138,16 @@ def in_order() -> Figures:
     return ends((float(row[6]) for row in rows if row[2] in ("allgather", "allreduce", "bcast")), 2)
 
 
+def irregular(collective: str, size: int, *mpis: str, place: str = "chain:8,8,8,8") -> Figures:
+    """Ratios of jobs of irregular calls."""
+    ratios = {(*row[:4],): row[6].split()[0] for row in cells_of("irregular-jobs")}
+    return [ratios[f"{place} rate=50Mbit", mpi, collective, str(size)] for mpi in mpis or ("mpich",)]
+
+
+def of_three(place: str, mpi: str, size: int) -> Figures:
+    return [irregular(of, size, mpi, place=place)[0] for of in ("equal", "dense", "fresh")]
+
+
 def paths_of_jobs() -> Figures:
     """Native times of jobs of 24 all-to-alls, over theirs."""
     gains = {row[0]: float(row[6]) for row in cells_of("paths") if row[3] == "24"}
@@ -215,6 +225,19 @@ CLAIMS: list[tuple[str, str, Callable[[], Figures]]] = [
     ("../README", "at random all-gathers {} (MPICH); in order all-gathers {} / {}, all-reduces {} / {}, "
      "reduce-scatters {} (MPICH)", over_the_best),
     ("../README", "run {} times as fast as with MPICH, and {} times", paths_of_jobs),
+    ("../README", "Alltoallv, 16 KiB, new sizes every call | {} / {}",
+     lambda: irregular("fresh", 16384, "mpich", "openmpi")),
+    ("evidence", "| uneven | 16384 | 24 | {} | {}", lambda: irregular("dense", 16384, "mpich", "openmpi")),
+    ("evidence", "| new sizes | 16384 | 24 | {} | {}", lambda: irregular("fresh", 16384, "mpich", "openmpi")),
+    ("evidence", "| uneven | 65536 | 10 | {} |", lambda: irregular("dense", 65536)),
+    ("evidence", "| new sizes | 65536 | 10 | {} |", lambda: irregular("fresh", 65536)),
+    ("evidence", "| one pair in four | 131072 | 10 | {} |", lambda: irregular("sparse", 131072)),
+    ("evidence", "four columns of ranks at once | 65536 | 24 | {} |", lambda: irregular("columns", 65536)),
+    ("evidence", "rows, then columns, in turn | 65536 | 24 | {} |", lambda: irregular("pencil", 65536)),
+    ("evidence", "16 hosts | equal; uneven; new sizes | 65536 | 24 | {}; {}; {} |",
+     lambda: of_three("star:16", "mpich", 65536)),
+    ("evidence", "8 hosts | equal; uneven; new sizes | 32768 | 24 | – | {}; {}; {} |",
+     lambda: of_three("chain:4,4", "openmpi", 32768)),
     ("evidence", "MPICH's default takes {} s after it", lambda: [ordered(2)]),
     ("../README", "took the all-gathers at random from {} s to {} s, Hocket to {} s", of_the_random_cell),
     ("settings", "{} programs of MPICH's and mpi4py's own test suites, counted once for each MPI library: no steady "

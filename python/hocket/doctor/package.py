@@ -1,4 +1,4 @@
-"""What is installed: the Python package and its extension, the cache, the runtime for this MPI."""
+"""Checks of what is installed: the Python package and its extension, the cache, the runtime for this MPI."""
 
 from __future__ import annotations
 
