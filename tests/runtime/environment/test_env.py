@@ -16,6 +16,7 @@ from hocket.launch.mpi import Mpi, MpiFamily
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "installation.md").read_text()
 MODULE, BATCH, _, PLAIN = re.findall(r"```sh\n(.*?)```", DOCUMENT, re.DOTALL)
+BATCH = BATCH.replace("--ranks-per-host 4 ", "")  # the stand-in for a job has one
 
 # With the widths of uplinks: where they are not known, ranks measure before they schedule.
 TOPOLOGY = """\
@@ -54,14 +55,18 @@ def shell(mpi: Mpi, compiled: Callable[[str], Path], topology: Path, tmp_path: P
     named = script(
         tmp_path / "named", 'export SLURMD_NODENAME=n${PMI_RANK:-$OMPI_COMM_WORLD_RANK}\nexec "$@"'
     )
-    script(tools / "srun", f'exec {mpi.mpiexec}{more} -n 8 {named} "$@"')
+    script(tools / "srun", f'case $1 in --mpi=*) shift ;; esac\nexec {mpi.mpiexec}{more} -n 8 {named} "$@"')
+    environment = script(tmp_path / "activate", ":")
     (tmp_path / "program").symlink_to(compiled("call_grid"))
     path = os.pathsep.join([str(tools), str(Path(mpi.mpiexec).parent), os.environ["PATH"]])
 
     def run(text: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        text = text.replace("/etc/slurm/topology.conf", str(topology)).replace(
-            "mpiexec ", f"{mpi.mpiexec}{more} "
-        )
+        for said, here in {
+            "/etc/slurm/topology.conf": topology,
+            "/opt/hocket/venv/bin/activate": environment,
+            "mpiexec ": f"{mpi.mpiexec}{more} ",
+        }.items():
+            text = text.replace(said, str(here))
         return subprocess.run(
             ["sh", "-e", "-c", text],
             cwd=tmp_path, env={**os.environ, "PATH": path, **variables},
