@@ -15,7 +15,7 @@
 #include "runtime/choose/choices.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
-#include "runtime/progress/agree.hpp"
+#include "runtime/progress/waiting.hpp"
 #include "runtime/two_level/host_team.hpp"
 
 namespace hocket::runtime {
@@ -78,7 +78,10 @@ std::vector<double> Choices::predictions(MPI_Comm own, const Choice& choice,
     while (exchanges[same] != exchanges[i] || candidate(same).window != candidate(i).window) ++same;
     here[i] = same < i ? here[same] : simulated(*exchanges[i], choice, candidate(i));
   }
-  reduce(here.data(), found.data(), static_cast<int>(here.size()), MPI_DOUBLE, MPI_MAX, own);
+  // Ranks that wait for the one that simulates sleep: inside the MPI library they would keep processors from it.
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(PMPI_Iallreduce(here.data(), found.data(), static_cast<int>(here.size()), MPI_DOUBLE, MPI_MAX, own, &request));
+  wait_until_done(request);
   for (std::size_t i = 0; i < exchanges.size(); ++i) {
     if (candidate(i).planned)
       found[i] = planned_seconds(choice);

@@ -34,13 +34,21 @@ inline void wait_until_done(MPI_Request& request) {
   check(until(done, [&] { return PMPI_Test(&request, &done, MPI_STATUS_IGNORE); }));
 }
 
-/// Completes a collective call of the runtime's own, begun by its nonblocking form: inside the MPI library waiting
-/// ranks would keep processors from those that come late because they plan.
+/// Completes a collective call of the runtime's own. Waits inside the MPI library unless operations of the program need
+/// progress meanwhile.
+inline void finish_collective(MPI_Request& request) {
+  if (any_active())
+    wait_until_done(request);
+  else
+    check(PMPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+/// One that is begun by its nonblocking form: MPICH's blocking ones keep processors from ranks that come late.
 template <class Call, class... Arguments>
 void run_collective(Call begin, Arguments... arguments) {
   MPI_Request request = MPI_REQUEST_NULL;
   check(begin(arguments..., &request));
-  wait_until_done(request);
+  finish_collective(request);
 }
 
 /// Makes a blocking call of the MPI library and returns its code; all such calls go through here. While this rank waits
