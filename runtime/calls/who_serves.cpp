@@ -12,6 +12,7 @@ Server library(FallbackReason why) { return {.why = why}; }
 /// The user's size threshold: calls with smaller messages are left to the MPI library, all others scheduled; 0: not
 /// set.
 std::uint64_t limit_of(const Collective& collective) {
+  if (&collective == irregular_calls().collective) return settings().min_vector_bytes;
   return collective.pattern == Pattern::all_to_all ? settings().min_bytes : settings().min_gather_bytes;
 }
 

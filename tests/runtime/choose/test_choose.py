@@ -281,6 +281,16 @@ def test_what_is_known_of_irregular_calls_serves_the_next_run(calls: Callable[..
     assert calls(SLOW, FAST, form="vector", number=12, network="chain:3,1").first == 1
 
 
+def test_nonblocking_irregular_calls_follow_what_blocking_ones_have_found(calls: Callable[..., Told]) -> None:
+    """The first of them asks for communicators, which the barrier after it makes."""
+    gained = calls(SLOW, FAST, form="vector-later")
+    assert gained.last == 39 and gained.scheduled >= 28 + 9
+
+
+def test_nonblocking_irregular_calls_stay_with_a_faster_library(calls: Callable[..., Told]) -> None:
+    assert calls("20000", "100000", number=60, look="1", form="vector-later").scheduled <= 3
+
+
 def test_irregular_calls_that_lost_are_left_to_the_library_in_the_next_run(
     calls: Callable[..., Told],
 ) -> None:

@@ -2,15 +2,16 @@
  * FORM: blocking, all-gather, broadcast (a barrier between two), broadcasts (nothing between them), all-reduce (of all
  * ranks' blocks), sums (all-reduces of floating-point numbers, the same in each call), sums-late (all-reduces; sums in
  * the last quarter of the calls), sums-early (the same, and a sum in the first call), sums-later (nonblocking sums with
- * a barrier after each), vector (MPI_Alltoallv, other sizes in each call), both (persistent after blocking), sizes
- * (blocking; BYTES in the first call, half of it in the next, down to a 32nd, and so on), left (blocking; BYTES in the
- * first two calls, half of it in all others), hiccup (blocking; the library's second call takes NATIVE_US, all others a
- * thousandth), opens (the same of the first), or stalls (blocking; the library's call takes NATIVE_US on one rank in
- * turn, a thousandth on the others, as if a message to it had been lost). The runtime sees this program's clock: a call
- * that sends no message of the runtime's takes NATIVE_US, another one SCHEDULED_US. So what it finds out does not depend
- * on the machine. LOOK_US: nor does what meetings and small messages take: MPI_Wtime moves by so much whenever the
- * runtime looks at it, from the seventh time on by LATER_US. Prints how many calls (where there are any: sums) were
- * scheduled, which were the first and the last, and how often this rank agreed with the others on something. */
+ * a barrier after each), vector (MPI_Alltoallv, other sizes in each call), vector-later (in the last quarter of the
+ * calls nonblocking ones, with a barrier after each), both (persistent after blocking), sizes (blocking; BYTES in the
+ * first call, half of it in the next, down to a 32nd, and so on), left (blocking; BYTES in the first two calls, half of
+ * it in all others), hiccup (blocking; the library's second call takes NATIVE_US, all others a thousandth), opens (the
+ * same of the first), or stalls (blocking; the library's call takes NATIVE_US on one rank in turn, a thousandth on the
+ * others, as if a message to it had been lost). The runtime sees this program's clock: a call that sends no message of
+ * the runtime's takes NATIVE_US, another one SCHEDULED_US. So what it finds out does not depend on the machine.
+ * LOOK_US: nor does what meetings and small messages take: MPI_Wtime moves by so much whenever the runtime looks at it,
+ * from the seventh time on by LATER_US. Prints how many calls (where there are any: sums) were scheduled, which were
+ * the first and the last, and how often this rank agreed with the others on something. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -159,7 +160,7 @@ int main(int argc, char** argv) {
   scheduled_us = atol(argv[5]);
   if (argc > 6) look_us = later_us = atol(argv[6]);
   if (argc > 7) later_us = atol(argv[7]);
-  const int vector = strcmp(argv[1], "vector") == 0, sizes = strcmp(argv[1], "sizes") == 0, most = b.bytes;
+  const int vector = strncmp(argv[1], "vector", 6) == 0, sizes = strcmp(argv[1], "sizes") == 0, most = b.bytes;
   int* counts = malloc(2 * (size_t)b.n * sizeof(int));
   int* places = counts + b.n;
   const int stalls = strcmp(argv[1], "stalls") == 0, left = strcmp(argv[1], "left") == 0,
@@ -168,6 +169,7 @@ int main(int argc, char** argv) {
   const int sums = strncmp(argv[1], "sums", 4) == 0, early = strcmp(argv[1], "sums-early") == 0;
   const int later = strcmp(argv[1], "sums-later") == 0, mixed = early || strcmp(argv[1], "sums-late") == 0;
   const int casts = strncmp(argv[1], "broadcast", 9) == 0, waits = strcmp(argv[1], "broadcast") == 0;
+  const int vector_later = strcmp(argv[1], "vector-later") == 0;
   int scheduled = 0, first = -1, last = -1;
   for (int round = 0; round < calls; ++round) {
     if (waits) MPI_Barrier(MPI_COMM_WORLD);
@@ -187,7 +189,12 @@ int main(int argc, char** argv) {
       add_up(&b, later);
     else if (casts)
       MPI_Bcast(b.rank == 0 ? b.out : b.in, b.bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
-    else if (vector)
+    else if (vector_later && round >= calls - calls / 4) {
+      MPI_Request request;
+      MPI_Ialltoallv(b.out, counts, places, MPI_BYTE, b.in, counts, places, MPI_BYTE, MPI_COMM_WORLD, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      MPI_Barrier(MPI_COMM_WORLD);
+    } else if (vector)
       MPI_Alltoallv(b.out, counts, places, MPI_BYTE, b.in, counts, places, MPI_BYTE, MPI_COMM_WORLD);
     else if (b.reduce)
       MPI_Allreduce(b.out, b.in, b.n * b.bytes, MPI_BYTE, MPI_BXOR, MPI_COMM_WORLD);
