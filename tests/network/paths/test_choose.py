@@ -9,7 +9,9 @@ import pytest
 
 from hocket import _core
 from hocket.errors import NetworkError
-from hocket.network import read_known_network, read_network
+from hocket.network import read_known_network, read_network, read_network_description
+from hocket.network.paths import choose as choices
+from hocket.network.paths.choose import _chosen as choose_anew
 from hocket.network.paths.choose import asked_of, choose, routed, said, settled, table_for_ranks
 from hocket.network.paths.table import PORTS, SEVERAL, SILENT, Paths, port_of
 from hocket.network.writer import network_files
@@ -108,6 +110,18 @@ def written(folder: Path, paths: Paths, network: _core.Network) -> str:
     path.write_text('paths = "fabric.paths.json"\n' + network_files(network, str(path))[str(path)])
     (folder / "fabric.paths.json").write_text(paths.to_json())
     return str(path)
+
+
+def test_ports_are_chosen_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    network, chosen = read_network(FABRIC), []
+    path = written(tmp_path, hashed(network, 1), network)
+    monkeypatch.setattr(choices, "_chosen", lambda *of: chosen.append(choose_anew(*of)) or chosen[-1])
+    description = read_network_description(path)
+    description.build()
+    assert len(chosen) == 1
+    assert description.paths is not None
+    choose(read_network(FABRIC.replace("50", "60")), description.paths)
+    assert len(chosen) == 2
 
 
 def test_files_are_read_as_they_were_written(tmp_path: Path) -> None:

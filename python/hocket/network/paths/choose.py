@@ -85,8 +85,17 @@ def choose(network: _core.Network, paths: Paths) -> Chosen:
     Both directions of a pair are chosen together, as a connection serves both; whichever host opens it. Starts from the
     network's own routes (D-mod-k on fat trees). Where ports do not give them all, ways are chosen by which an
     all-to-all goes in shifts, each host sending to the one so many places on, with a channel for each message of a
-    shift; where none are found, such that the load of an all-to-all is balanced.
+    shift; where none are found, such that the load of an all-to-all is balanced. The paths keep the choice: it is
+    asked for when a file is read and when its network is built.
     """
+    rates = tuple(network.rate(channel) for channel in range(network.channels))
+    of = (network.names, network.links, rates, [network.host_of(rank) for rank in range(network.ranks)])
+    if paths.chosen is None or paths.chosen[0] != of:
+        paths.chosen = of, _chosen(network, paths)
+    return paths.chosen[1]
+
+
+def _chosen(network: _core.Network, paths: Paths) -> Chosen:
     hosts = {network.name_of(host): host for host in network.hosts}
     numbers = {name: number for number, name in enumerate(paths.addresses)}
     first = {network.host_of(rank): rank for rank in reversed(range(network.ranks))}
@@ -116,9 +125,9 @@ def choose(network: _core.Network, paths: Paths) -> Chosen:
         for x, y, ports in ((a, b, by_a.get(ways, [])), (b, a, by_b.get((ways[1], ways[0]), []))):
             chosen.open_pairs += not ports
             if ports:
-                there_on = [
-                    i for i, way in enumerate(paths.pairs[x, y][0]) if way == paths.pairs[x, y][0][ports[0]]
-                ]
+                asked = paths.pairs[x, y][0]
+                wanted = asked[ports[0]]
+                there_on = [i for i, way in enumerate(asked) if way == wanted]
                 beside = [*(i for i in there_on if i not in ports), *reversed(ports)]
                 for held, indices in ((chosen.held, ports[:_MOST_HELD]), (chosen.beside, beside[:_BESIDE])):
                     held[x, y] = [port_of(numbers[y], paths.ports, index) for index in indices]

@@ -43,6 +43,8 @@ class Paths:
     pairs: dict[tuple[str, str], tuple[list[int], list[int]]] = field(default_factory=dict)
     listen: int = LISTEN
     ports: int = PORTS
+    chosen: tuple[Any, Any] | None = field(default=None, compare=False, repr=False)
+    """Kept by choose(): the network and its choice. Pairs do not change once it stands."""
 
     @property
     def spraying(self) -> bool:
