@@ -20,9 +20,6 @@ from typing import Any
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
-_SEEN = "document.documentElement && document.documentElement.dataset.opened !== undefined"
-
-
 @dataclass
 class Opened:
     """Page as a browser sees it."""
@@ -93,7 +90,7 @@ class Browser:
         return dict(json.loads(text))
 
     def open(self, page: Path, width: int = 1400, height: int = 900, picture: Path | None = None) -> Opened:
-        """Opens a page, lets it draw what is in sight, and then all. ``picture``: a PNG of the whole page."""
+        """Opens a page. ``picture``: a PNG of the whole page."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
@@ -102,11 +99,8 @@ class Browser:
         self.call("Emulation.setDeviceMetricsOverride", session, **metrics)
         self._events = []
         self.call("Page.navigate", session, url=page.absolute().as_uri())
-        figures = "document.querySelectorAll('.figure').length"
-        self._until(session, f"document.readyState == 'complete' && ({figures} == 0 || {_SEEN})")
-        self.value(session, "window.dispatchEvent(new Event('beforeprint'))")
-        all_drawn = "document.querySelectorAll('.figure.js-plotly-plot').length"
-        self._until(session, f"{all_drawn} == {figures}")
+        self._until(session, "document.readyState == 'complete'")
+        drawn = "[...document.querySelectorAll('img.figure')].filter((each) => each.naturalWidth > 0).length"
         if picture is not None:
             time.sleep(1)
             size = self.call("Page.getLayoutMetrics", session)["cssContentSize"]
@@ -116,7 +110,7 @@ class Browser:
             data = self.call("Page.captureScreenshot", session, format="png")["data"]
             picture.write_bytes(base64.b64decode(data))
         found = Opened(
-            self._errors(), self._requests(page), int(self.value(session, all_drawn)),
+            self._errors(), self._requests(page), int(self.value(session, drawn)),
             int(self.value(session, "document.querySelectorAll('main section').length")),
         )  # fmt: skip
         self.call("Target.closeTarget", targetId=target)
@@ -161,7 +155,7 @@ class Page(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.figures: list[dict[str, Any]] = []
+        self.figures: list[str] = []  # SVG, or the bytes of a PNG in base64
         self.headings: list[str] = []
         self.ids: set[str] = set()
         self.links: list[str] = []
@@ -174,21 +168,20 @@ class Page(HTMLParser):
         said = dict(attrs)
         if said.get("id"):
             self.ids.add(str(said["id"]))
-        if tag == "a":
+        if said.get("class") == "figure":
+            kind, _, data = str(said["src"]).partition(";base64,")
+            self.figures.append(base64.b64decode(data).decode() if "svg" in kind else data)
+        elif tag == "a":
             self.links.append(str(said["href"]))
         elif "src" in said or "href" in said:
             self.loaded.append(str(said.get("src") or said.get("href")))
-        if tag in ("h1", "h2", "h3") or (tag == "script" and said.get("type") == "application/json"):
+        if tag in ("h1", "h2", "h3"):
             self._in, self._text = tag, ""
 
     def handle_data(self, data: str) -> None:
         self._text += data
 
     def handle_endtag(self, tag: str) -> None:
-        if tag != self._in:
-            return
-        if tag == "script":
-            self.figures.append(json.loads(self._text))
-        else:
+        if tag == self._in:
             self.headings.append(self._text)
-        self._in = ""
+            self._in = ""

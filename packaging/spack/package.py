@@ -10,8 +10,6 @@ class PyHocket(PythonPackage):
     # From a clone: spack dev-build py-hocket@0.1.0
     version("0.1.0")
 
-    variant("report", default=False, description="HTML pages (hocket report)")
-
     depends_on("c", type="build")
     depends_on("cxx", type="build")
     conflicts("%gcc@:11", msg="a C++20 compiler is needed")
@@ -33,7 +31,6 @@ class PyHocket(PythonPackage):
     depends_on("py-matplotlib@3.8:", type=("build", "run"))
     depends_on("py-psutil@5.9:", type=("build", "run"))
     depends_on("py-mpi4py@4:", type=("build", "run"))
-    depends_on("py-plotly@6:", type=("build", "run"), when="+report")
 
     def config_settings(self, spec, prefix):
         # Spack's own MPI gets its runtime on first use; nothing is downloaded while building.

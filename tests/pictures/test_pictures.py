@@ -10,10 +10,11 @@ import pytest
 from hocket import _core
 from hocket.errors import UsageError
 from hocket.network import read_network
-from hocket.pictures import gantt, utilisation
+from hocket.pictures import gantt
 from hocket.pictures.busy import busy_shares
 from hocket.pictures.channels import Group, bands, counts, label, share_out
 from hocket.pictures.gantt import assign_lanes
+from hocket.pictures.loads import Loads, draw_loads
 
 
 def simulated(
@@ -22,6 +23,10 @@ def simulated(
     network = read_network(f"{form}@1Gbit,1us")
     schedule = _core.find_algorithm(algorithm).make(network, _core.Demand(network.ranks, 65536))
     return _core.simulate(network, schedule, None, flow), schedule, network
+
+
+def loads_of(simulation: _core.Simulation, network: _core.Network) -> Loads:
+    return Loads.of(network, simulation.channel_bytes, "an exchange")
 
 
 @pytest.mark.parametrize(
@@ -42,7 +47,7 @@ def test_pictures_of_all_kinds(form: str, algorithm: str, flow: str, suffix: str
     magic = {".svg": b"<?xml", ".png": b"\x89PNG"}[suffix]
     for path in (
         gantt(simulation, schedule, network, tmp_path / f"g{suffix}"),
-        utilisation(simulation, network, tmp_path / f"u{suffix}"),
+        draw_loads(network, loads_of(simulation, network), tmp_path / f"u{suffix}"),
     ):
         content = path.read_bytes()
         assert content.startswith(magic) and len(content) > 2000
@@ -67,7 +72,7 @@ def test_an_unknown_format_is_refused_before_anything_is_written(tmp_path: Path)
 )
 def test_every_channel_is_in_one_row(form: str, most: int) -> None:
     simulation, _, network = simulated(form, "linear")
-    rows = share_out(network, simulation, most)
+    rows = share_out(network, simulation.channel_busy, most)
     assert sorted(c for row in rows for c in row.channels) == list(range(network.channels))
     assert len(rows) <= max(most, len(bands(network)))
     assert all(row.channels and set(row.channels) <= set(row.band.channels) for row in rows)
@@ -80,9 +85,9 @@ def test_every_channel_is_in_one_row(form: str, most: int) -> None:
 
 def test_few_channels_between_switches_keep_a_row_each() -> None:
     simulation, _, network = simulated("chain:8,8,8")
-    rows = share_out(network, simulation, 10)
+    rows = share_out(network, simulation.channel_busy, 10)
     assert [row.band.group for row in rows] == [Group.SWITCH_LINK] * 3 + [Group.UP] * 3 + [Group.DOWN] * 4
-    rows = share_out(network, simulation, 20)
+    rows = share_out(network, simulation.channel_busy, 20)
     assert [len(row.channels) for row in rows if row.band.group is Group.SWITCH_LINK] == [1] * 4
     assert counts(rows) == f"{network.channels} channels in 20 rows"
     shared = next(row for row in rows if row.band.group is Group.UP)
@@ -108,8 +113,13 @@ def test_pictures_say_how_many_channels_share_rows(tmp_path: Path) -> None:
         and "<!-- idle -->" in text
         and "from hosts (64)" in text
     )
-    assert text.count(" more -->") == sum(len(row.channels) > 1 for row in share_out(network, simulation, 36))
-    assert total in utilisation(simulation, network, tmp_path / "u.svg").read_text()
+    assert text.count(" more -->") == sum(
+        len(row.channels) > 1 for row in share_out(network, simulation.channel_busy, 36)
+    )
+    assert (
+        total
+        in draw_loads(network, loads_of(simulation, network), tmp_path / "u.svg", max_rows=36).read_text()
+    )
     all_alone = gantt(simulation, schedule, network, tmp_path / "a.svg", max_rows=1000).read_text()
     assert f"{network.channels} channels in {network.channels} rows" in all_alone
     assert "<!-- busy (%) -->" not in all_alone and " more -->" not in all_alone

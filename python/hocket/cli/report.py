@@ -45,9 +45,9 @@ def report(
 
     Each FILE is a plan, a network (or a short form such as tree:4x8), a report of 'hocket run --report=FILE.json',
     learned timings (see 'hocket tune show'), or a CSV table of 'hocket bench'. Hocket recognises its kind by its
-    content. Needs plotly: pip install 'hocket[report]'.
+    content.
     """  # fmt: skip
-    from hocket.report.page.html import library, page
+    from hocket.report.page.html import page
     from hocket.report.page.recognise import sections_of
 
     if output == "-" and as_json:
@@ -56,7 +56,6 @@ def report(
         )
     bytes = parse_size(size)
     check_writable(None if output == "-" else output)
-    library()  # said before the long work, not after it
     sections = []
     for path in files:
         sections += with_spinner(

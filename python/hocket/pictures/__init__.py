@@ -3,6 +3,5 @@
 from hocket.pictures.gantt import gantt
 from hocket.pictures.heat import heat, heats
 from hocket.pictures.throughput import draw_throughput, stage
-from hocket.pictures.utilisation import utilisation
 
-__all__ = ["draw_throughput", "gantt", "heat", "heats", "stage", "utilisation"]
+__all__ = ["draw_throughput", "gantt", "heat", "heats", "stage"]

@@ -12,6 +12,9 @@ from hocket import _core
 from hocket.network.coordinates import coordinates_of, dimension_of, sides_of
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from hocket._core import Network, Simulation
 
 
@@ -113,18 +116,17 @@ def node_levels(links: list[tuple[int, int]], ranks: list[int]) -> list[int]:
     return level
 
 
-def share_out(network: Network, simulation: Simulation, most: int) -> list[Row]:
+def share_out(network: Network, busy: NDArray[np.float64], most: int) -> list[Row]:
     """Divide all channels among at most ``most`` rows, but at least one row for each band.
 
     Bands with few channels have a row for each; others divide the rest into rows of nearly equal numbers
-    of channels: in the band's order, or by busy time where the order says nothing.
+    of channels: in the band's order, or by ``busy``, their times, where the order says nothing.
     """
     found = bands(network)
     room, parts = most, {}
     for place, band in enumerate(sorted(found, key=lambda band: len(band.channels))):
         parts[band.name] = max(1, min(len(band.channels), room // (len(found) - place)))
         room -= parts[band.name]
-    busy = simulation.channel_busy
     rows = []
     for band in found:
         channels, count = band.channels, parts[band.name]

@@ -50,7 +50,7 @@ def gantt(
     of a kind share rows: above the mean share of them that is busy, below that of the busiest channel.
     """
     path = style.check(path)
-    rows = share_out(network, simulation, max_rows)
+    rows = share_out(network, simulation.channel_busy, max_rows)
     gaps = sum(a.band is not b.band for a, b in pairwise(rows))
     small = len(schedule) <= MAX_LABELLED and network.channels <= 24
     tall = ROW_HEIGHT * (1.5 if small else 1.0)
@@ -110,7 +110,7 @@ class _Drawing:
         self.crowded = self.coloured = False  # whether any row is drawn so
 
     def draw(self, *, labels: bool) -> None:
-        tops = self._tops()
+        tops = style.bands(self.axes, self.rows)
         single = [
             (y, row.channels[0]) for y, row in zip(tops, self.rows, strict=True) if len(row.channels) == 1
         ]
@@ -121,10 +121,7 @@ class _Drawing:
         for y, row in zip(tops, self.rows, strict=True):
             if len(row.channels) > 1:
                 self._shared(y, row)
-        last = tops[-1] if tops else 0.0
-        self.axes.set_ylim(last + 1, -0.2)
         self.axes.set_xlim(0, max(self.simulation.seconds * self.factor, 1e-9))
-        style.plain(self.axes)
         self.axes.set_xlabel(f"time ({self.unit})", color=style.MUTED)
         self.axes.set_yticks([y + 0.5 for y in tops])
         self.axes.set_yticklabels([label(self.network, row) for row in self.rows], fontsize=8)
@@ -144,26 +141,6 @@ class _Drawing:
             "“+n more”: share of time busy, above the mean of the row's channels, below its busiest channel"
         )
         return [shared if len(self.rows) < self.network.channels else "", crowd]
-
-    def _tops(self) -> list[float]:
-        """The top of each row; each band begins with its name."""
-        tops: list[float] = []
-        y, before = 0.0, None
-        for row in self.rows:
-            if row.band is not before:
-                y += 1.3 if before is None else 1.6
-                self.axes.text(
-                    0,
-                    y - 0.25,
-                    f"{row.band.name} ({len(row.band.channels):,})",
-                    fontsize=8.5,
-                    fontweight="bold",
-                    color=style.GROUP_COLOURS[row.band.group],
-                )
-                before = row.band
-            tops.append(y)
-            y += 1
-        return tops
 
     def _shared(self, y: float, row: Row) -> None:
         """Share of time busy in each slot: above the mean of the channels, below the busiest one."""

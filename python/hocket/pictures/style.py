@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -9,7 +10,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from hocket.errors import UsageError
-from hocket.pictures.channels import Group
+from hocket.pictures.channels import Group, Row
 from hocket.system.files import replaced
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ _RC: Final[dict[str, Any]] = {
     "ytick.color": INK,
     "svg.hashsalt": "hocket",  # the same picture, the same file
     "svg.fonttype": "path",
+    "text.parse_math": False,  # names are names
 }
 
 
@@ -70,6 +72,25 @@ def plain(axes: Axes) -> None:
         axes.spines[side].set_visible(False)
     axes.tick_params(length=0)
     axes.tick_params(axis="x", length=3)
+
+
+def bands(axes: Axes, rows: Sequence[Row]) -> list[float]:
+    """The top of each row in a picture of rows below each other; each band begins with its name."""
+    tops: list[float] = []
+    y, before = 0.0, None
+    for row in rows:
+        if row.band is not before:
+            y += 1.3 if before is None else 1.6
+            axes.text(
+                0, y - 0.25, f"{row.band.name} ({len(row.band.channels):,})", fontsize=8.5, fontweight="bold",
+                color=GROUP_COLOURS[row.band.group],
+            )  # fmt: skip
+            before = row.band
+        tops.append(y)
+        y += 1
+    axes.set_ylim((tops[-1] if tops else 0.0) + 1, -0.2)
+    plain(axes)
+    return tops
 
 
 def headline(figure: Figure, title: str, subtitle: str, *, left: float, top_inches: float = 0.3) -> None:

@@ -1,49 +1,108 @@
-"""The page: one HTML file with its style, its script and the library that draws."""
+"""The page: one HTML file of text, tables and pictures. All text from files is escaped here."""
 
 from __future__ import annotations
 
-import importlib.util
-import json
+import base64
+import html
 import re
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-import numpy as np
+from typing import Final
 
 from hocket import __version__
-from hocket.errors import MissingToolError
-from hocket.report.page.parts import Html, Section, escaped
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-_LIBRARY: Final = "package_data/plotly.min.js"
+MOST_ROWS: Final = 400  # of a table
 
 
-def library() -> str:
-    """plotly.js, which comes with plotly's package. Raises MissingToolError where that is not installed."""
-    found = importlib.util.find_spec("plotly")
-    places = found.submodule_search_locations if found is not None else None
-    path = Path(places[0]) / _LIBRARY if places else None
-    if path is None or not path.is_file():
-        raise MissingToolError(
-            "pages are drawn by plotly, which is not installed", remedy="pip install 'hocket[report]'"
-        )
-    return path.read_text(encoding="utf-8")
+@dataclass(frozen=True, slots=True)
+class Html:
+    """A piece of the page."""
+
+    text: str
+
+
+@dataclass(slots=True)
+class Section:
+    """A heading of the page with what is below it; ``level`` 1 is a file, 2 a part of it."""
+
+    title: str
+    level: int
+    parts: list[Html] = field(default_factory=list)
+
+    def add(self, *parts: Html | None) -> None:
+        self.parts += [part for part in parts if part is not None]
+
+
+def escaped(text: object) -> str:
+    return html.escape(str(text))
+
+
+def paragraph(text: str, kind: str = "") -> Html:
+    """``kind``: a class of page.css, such as note or alarm."""
+    return Html(f'<p class="{kind}">{escaped(text)}</p>' if kind else f"<p>{escaped(text)}</p>")
+
+
+def bullets(lines: Iterable[str]) -> Html | None:
+    items = "".join(f"<li>{escaped(line)}</li>" for line in lines)
+    return Html(f"<ul>{items}</ul>") if items else None
+
+
+def facts(pairs: Iterable[tuple[str, object]]) -> Html:
+    """Names with their values, next to each other."""
+    cells = "".join(f"<div><dt>{escaped(name)}</dt><dd>{escaped(value)}</dd></div>" for name, value in pairs)
+    return Html(f'<dl class="facts">{cells}</dl>')
+
+
+def picture(about: str, draw: Callable[[Path], object], kind: str = "svg") -> Html:
+    """Picture that ``draw`` writes into a file of this ``kind`` (svg, png); ``about`` tells those who do not see it."""
+    with tempfile.TemporaryDirectory(prefix="hocket-") as folder:
+        file = Path(folder) / f"picture.{kind}"
+        draw(file)
+        data = base64.b64encode(file.read_bytes()).decode()
+    media = "svg+xml" if kind == "svg" else kind
+    return Html(f'<img class="figure" alt="{escaped(about)}" src="data:image/{media};base64,{data}">')
+
+
+def table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    numbers: Sequence[int] = (),
+    dim: Iterable[int] = (),
+) -> Html:
+    """``numbers``: columns to be set to the right; ``dim``: rows that matter less.
+    Long tables are cut, which is said.
+    """
+    right, faint = set(numbers), set(dim)
+
+    def cell(kind: str, column: int, text: object) -> str:
+        return f"<{kind}{' class=n' if column in right else ''}>{escaped(text)}</{kind}>"
+
+    head = "".join(cell("th", column, title) for column, title in enumerate(header))
+    body = "".join(
+        f"<tr{' class=dim' if number in faint else ''}>"
+        + "".join(cell("td", column, text) for column, text in enumerate(row))
+        + "</tr>"
+        for number, row in enumerate(rows[:MOST_ROWS])
+    )
+    left = len(rows) - MOST_ROWS
+    more = f'<p class="note">{left:,} more rows are not shown.</p>' if left > 0 else ""
+    return Html(
+        f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{more}'
+    )
 
 
 def page(title: str, made: str, sections: Sequence[Section]) -> str:
     """The whole file. ``made``: of what it was made, and when."""
-    script = library().replace("</script", "<\\/script")
     values = {
         "TITLE": escaped(title),
         "MADE": escaped(made),
         "VERSION": escaped(__version__),
         "STYLE": _template("page.css"),
         "SCRIPT": _template("page.js"),
-        "PLOTLY": script,
         "CONTENTS": _contents(sections),
         "BODY": "\n".join(_body(sections)),
     }
@@ -63,25 +122,8 @@ def _contents(sections: Sequence[Section]) -> str:
 
 
 def _body(sections: Sequence[Section]) -> Iterator[str]:
-    figures = 0
     for number, section in enumerate(sections):
         tag = f"h{section.level + 1}"
         yield f'<section id="s{number}"><{tag}>{escaped(section.title)}</{tag}>'
-        for part in section.parts:
-            if isinstance(part, Html):
-                yield part.text
-            else:
-                yield _figure(part, f"f{figures}")
-                figures += 1
+        yield from (part.text for part in section.parts)
         yield "</section>"
-
-
-def _figure(figure: go.Figure, name: str) -> str:
-    # Arrays become base64, which plotly.js reads fastest, but for empty ones.
-    data = json.dumps(figure.to_dict(), separators=(",", ":"), allow_nan=False, default=np.ndarray.tolist)
-    # Nothing in a text of JSON may end the element that it stands in.
-    data = data.replace("<", "\\u003c")
-    return (
-        f'<div class="figure" data-figure="{name}" style="min-height:{figure.layout.height}px"></div>'
-        f'<script type="application/json" id="{name}">{data}</script>'
-    )

@@ -1,32 +1,25 @@
-"""Tables of measurements: CSV of ``hocket bench`` and of the benches of this project."""
+"""Tables of ``hocket bench``, and the timings that runs have kept (``hocket tune show``)."""
 
 from __future__ import annotations
 
 import csv
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import median
-from typing import Any, Final
-
-import plotly.graph_objects as go
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from hocket.errors import HocketError, Where
-from hocket.report.page.charts import COLOURS, diagonal, log_figure
-from hocket.report.page.parts import Section, escaped, paragraph, table
+from hocket.pictures import style
+from hocket.pictures.curves import COLOURS, Curve, draw_curves
+from hocket.report.page.html import Html, Section, facts, paragraph, picture, table
 
-MOST_FIGURES: Final = 12
-# Column names by their role: candidate, size, time.
-_CANDIDATES: Final = ("candidate", "arm", "algorithm", "scheme", "method")
-_SIZES: Final = ("bytes", "size", "message_bytes", "n", "hosts")
-_SECONDS: Final = ("seconds", "smpi_seconds", "plan_seconds")
-_PREDICTED: Final = ("predicted", "predicted_seconds")
-# Columns that number repetitions, or that follow from other columns.
-_REPEATED: Final = frozenset(
-    ["job", "pair", "calls", "repetition", "bound", "ratio", "error", "reason", "ours", "rank", "seed"]
-)
-_BENCH: Final = "native_us"
+if TYPE_CHECKING:
+    from hocket.measure.kept import Choice
+
+_BENCH: Final = "native_us"  # a column of every table
+_BOUND: Final = "bound"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +33,8 @@ class Measured:
 
 def looks_like(text: str) -> bool:
     """Return true if a text is a table: a line of column names, after lines with ``#``."""
-    for line in text.split("\n", 200)[:200]:
-        if line and not line.startswith("#"):
-            names = line.split(",")
-            return len(names) > 1 and any(name in (*_SECONDS, _BENCH) for name in names)
-    return False
+    lines = (line for line in text.split("\n", 200)[:200] if line and not line.startswith("#"))
+    return _BENCH in next(lines, "").split(",")
 
 
 def read(text: str, where: Where) -> Measured:
@@ -53,7 +43,7 @@ def read(text: str, where: Where) -> Measured:
     lines = text.splitlines()
     first = next((n for n, line in enumerate(lines) if line and not line.startswith("#")), len(lines))
     for line in lines[:first]:
-        words = line.lstrip("# ").split(": ", 1) if ": " in line else line.lstrip("# ").split(None, 1)
+        words = line.lstrip("# ").split(None, 1)
         if len(words) == 2:
             heading[words[0].strip()] = words[1].strip()
     reader = csv.reader(lines[first:])
@@ -73,7 +63,7 @@ def read(text: str, where: Where) -> Measured:
 
 
 def measured_sections(title: str, found: Measured) -> Iterator[Section]:
-    """The table with pictures of what its columns allow: time by size, and predicted against measured."""
+    """The table, and a picture of the times by size."""
     head = Section(f"Measurements {title}", 1)
     head.add(
         table(["of the file", ""], [[key, value] for key, value in found.heading.items()])
@@ -81,11 +71,21 @@ def measured_sections(title: str, found: Measured) -> Iterator[Section]:
         else None
     )
     yield head
-    if _BENCH in found.columns:
-        yield from _bench(found)
-    else:
-        yield from _compared(found)
-    section = Section("The table", 2)
+    names = [
+        name.removesuffix("_us") for name in found.columns if name.endswith("_us") and name.count("_") == 1
+    ]
+    curves = [curve for name in names if (curve := _curve(found, name)).points]
+    section = Section("Time of a call by size", 2)
+    if curves:
+        draw = partial(draw_curves, curves, x="message", y="time of a call")
+        section.add(
+            picture("Times by size", draw),
+            paragraph(
+                "Median; bands reach from the 10th to the 90th percentile. Bound: no schedule on these routes is "
+                "faster.",
+                "note",
+            ),
+        )
     numbers = [
         place
         for place, name in enumerate(found.columns)
@@ -101,140 +101,18 @@ def measured_sections(title: str, found: Measured) -> Iterator[Section]:
     yield section
 
 
-def _bench(found: Measured) -> Iterator[Section]:
-    """Sections for a table of ``hocket bench``: microseconds by size."""
-    names = [
-        name.removesuffix("_us") for name in found.columns if name.endswith("_us") and name.count("_") == 1
-    ]
-    section = Section("Time of a call by size", 2)
-    lines = []
-    for number, name in enumerate(names):
-        points = [
-            (size, us, _number(row.get(f"{name}_p10_us")), _number(row.get(f"{name}_p90_us")))
-            for row in found.rows
-            if (size := _number(row["bytes"])) and (us := _number(row[f"{name}_us"]))
-        ]
-        if points:
-            lines.append(_line(name, [(x, y) for x, y, *_ in points], number, dash=name == "bound"))
-            if all(low is not None and high is not None for *_, low, high in points):
-                lines[-1].error_y = {
-                    "symmetric": False,
-                    "thickness": 1,
-                    "width": 3,
-                    "array": [(high or 0) - y for _, y, _, high in points],
-                    "arrayminus": [y - (low or 0) for _, y, low, _ in points],
-                }
-    sizes = [size for row in found.rows if (size := _number(row["bytes"]))]
-    section.add(
-        log_figure(lines, 480, "message", "microseconds of a call", sizes, ""),
-        paragraph(
-            "Median; bars reach from the 10th to the 90th percentile. Bound: no schedule on these routes is faster.",
-            "note",
-        ),
-    )
-    yield section
-
-
-def _compared(found: Measured) -> Iterator[Section]:
-    """Candidates by size in each setting, and predictions where there are any."""
-    candidate, size, seconds = (_first(found, names) for names in (_CANDIDATES, _SIZES, _SECONDS))
-    predicted = _first(found, _PREDICTED)
-    if seconds and predicted:
-        section = Section("Predicted against measured", 2)
-        section.add(*_predictions(found, predicted, seconds, candidate))
-        yield section
-    if not (candidate and size and seconds):
-        return
-    settings = [
-        name
-        for name in found.columns
-        if name not in (candidate, size, seconds, predicted)
-        and name not in _REPEATED
-        and not name.endswith(("_seconds", "_us"))
-        and name not in ("placement", "choice")
-    ]
-    groups: defaultdict[tuple[str, ...], list[Mapping[str, str]]] = defaultdict(list)
+def _curve(found: Measured, name: str) -> Curve:
+    """Times of a column, in seconds, and their percentiles where every row has them."""
+    points, spread = [], []
     for row in found.rows:
-        groups[tuple(row[name] for name in settings)].append(row)
-    if len(groups) > 4 * MOST_FIGURES:
-        return
-    differ = {name for name in settings if len({row[name] for row in found.rows}) > 1}
-    shown = sorted(groups.items(), key=lambda item: -len(item[1]))[:MOST_FIGURES]
-    section = Section("Time by size", 2)
-    for values, rows in shown:
-        title = ", ".join(
-            f"{name} {value}"
-            for name, value in zip(settings, values, strict=True)
-            if value and name in differ
-        )
-        section.add(paragraph(title) if title else None, _candidates(rows, candidate, size, seconds))
-    if len(groups) > len(shown):
-        section.add(paragraph(f"{len(groups) - len(shown)} more settings are in the table alone.", "note"))
-    section.add(paragraph("Medians of repeated measurements.", "note"))
-    yield section
-
-
-def _candidates(rows: Sequence[Mapping[str, str]], candidate: str, size: str, seconds: str) -> go.Figure:
-    found: defaultdict[str, defaultdict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        x, y = _number(row[size]), _number(row[seconds])
-        if x and y:
-            found[row[candidate]][x].append(y)
-    lines = [
-        _line(name, sorted((x, median(ys)) for x, ys in by.items()), number)
-        for number, (name, by) in enumerate(found.items())
-    ]
-    sizes = [x for by in found.values() for x in by] if size != "hosts" else ()
-    return log_figure(lines, 430, size, "time", sizes, "y")
-
-
-def _predictions(found: Measured, predicted: str, seconds: str, candidate: str) -> list[Any]:
-    by: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
-    for row in found.rows:
-        x, y = _number(row[predicted]), _number(row[seconds])
-        if x and y:
-            by[row[candidate] if candidate else ""].append((x, y))
-    points = [point for of in by.values() for point in of]
-    if not points:
-        return []
-    marks = [
-        _line(name or seconds, of, number, mode="markers") for number, (name, of) in enumerate(by.items())
-    ]
-    errors = sorted(abs(x / y - 1) for x, y in points)
-    return [
-        log_figure(
-            [diagonal(min(map(min, points)), max(map(max, points))), *marks], 520, "predicted", "measured"
-        ),
-        paragraph(
-            f"{len(points):,} predictions; half are off by at most {100 * median(errors):.1f} %, nine in ten by "
-            f"at most {100 * errors[math.ceil(0.9 * len(errors)) - 1]:.0f} %.",
-            "note",
-        ),
-    ]
-
-
-def _line(
-    name: str,
-    points: Sequence[tuple[float, float]],
-    number: int,
-    *,
-    dash: bool = False,
-    mode: str = "lines+markers",
-) -> go.Scatter:
-    symbols = ("circle", "square", "diamond", "triangle-up", "x")
-    return go.Scatter(
-        mode=mode,
-        name=escaped(name),
-        x=[x for x, _ in points],
-        y=[y for _, y in points],
-        line={"color": COLOURS[number % len(COLOURS)], "width": 2, "dash": "dash" if dash else None},
-        marker={"size": 7, "symbol": symbols[number // len(COLOURS) % len(symbols)]},
-        hovertemplate="%{x:.4g}: %{y:.4g}<extra>%{fullData.name}</extra>",
-    )
-
-
-def _first(found: Measured, names: Sequence[str]) -> str:
-    return next((name for name in names if name in found.columns), "")
+        size, us = _number(row.get("bytes")), _number(row[f"{name}_us"])
+        if size and us:
+            points.append((size, 1e-6 * us))
+            low, high = (_number(row.get(f"{name}_{part}_us")) for part in ("p10", "p90"))
+            if low and high:
+                spread.append((1e-6 * low, 1e-6 * high))
+    line, colour = ("--", style.MUTED) if name == _BOUND else ("-", "")
+    return Curve(name, points, spread if len(spread) == len(points) else (), line, colour)
 
 
 def _shown(text: str) -> str:
@@ -246,10 +124,74 @@ def _shown(text: str) -> str:
 
 
 def _number(text: str | None) -> float | None:
-    """The number of a cell; of several with semicolons the median."""
     try:
-        values = [float(part) for part in (text or "").split(";")]
+        value = float(text or "")
     except ValueError:
         return None
-    value = median(values)
     return value if math.isfinite(value) else None
+
+
+def learned_sections(title: str, choices: Sequence[Choice]) -> Iterator[Section]:
+    """Sections with all choices of a file as a table, and a picture for each call and place."""
+    from hocket.measure.kept import COLUMNS
+
+    head = Section(f"Learned {title}", 1)
+    gains = [choice.gain for choice in choices if choice.gain]
+    head.add(
+        facts(
+            [
+                ("calls and sizes known", len(choices)),
+                ("places", len({choice.timings.place for choice in choices})),
+                ("faster than native", sum(gain > 0 for gain in gains)),
+                ("largest gain", f"{100 * max(gains):.0f} %" if gains else "-"),
+            ]
+        ),
+        paragraph(
+            "A place is a network, its hosts, ranks and MPI library. Gain: what the winner saves of the library's "
+            "own time."
+        ),
+    )
+    if choices:
+        native = [number for number, choice in enumerate(choices) if choice.timings.winner == "native"]
+        rows = [choice.cells() for choice in choices]
+        head.add(table(COLUMNS, rows, numbers=(1, 4, 6, 7, 8), dim=native))
+    yield head
+    groups: defaultdict[tuple[str, ...], list[Choice]] = defaultdict(list)
+    for choice in choices:
+        one = choice.timings
+        groups[one.place, one.call, one.layout].append(choice)
+    places = {place for place, *_ in groups}
+    for (place, call, layout), of in groups.items():
+        one = of[0].timings
+        where = f"{one.ranks} ranks on {one.hosts} hosts, {one.mpi}" if one.ranks else one.mpi
+        section = Section(f"{call}{'' if layout == 'any' else f', {layout}'}: {where}", 2)
+        if len(places) > 1:
+            section.add(paragraph(f"Place {place}.", "note"))
+        section.add(_learned_picture(of))
+        yield section
+
+
+def _learned_picture(choices: Sequence[Choice]) -> Html | None:
+    """Seconds of a call by the size of its messages, a candidate a line; winners are diamonds."""
+    found: defaultdict[str, list[tuple[int, float, float]]] = defaultdict(list)
+    for choice in sorted(choices, key=lambda choice: choice.least):
+        for each in choice.timings.candidates:
+            if each.calls and each.seconds > 0:
+                found[each.name].append((max(choice.least, 1), each.seconds, each.seconds * each.spread))
+    if not found:
+        return None
+    curves = []
+    for number, name in enumerate(sorted(found, key=lambda name: (not name.startswith("native"), name))):
+        of = found[name]
+        spread = [(max(seconds - by, seconds / 100), seconds + by) for _, seconds, by in of]
+        colour = style.MUTED if name == "native" else COLOURS[number % 6]
+        curves.append(Curve(name, [(size, seconds) for size, seconds, _ in of], spread, colour=colour))
+    won = [
+        (float(max(choice.least, 1)), winner.seconds)
+        for choice in choices
+        if (winner := choice.candidate(choice.timings.winner)) is not None and winner.seconds > 0
+    ]
+    if won:
+        curves.append(Curve("winner", won, (), "", style.ALARM, "D"))
+    draw = partial(draw_curves, curves, x="message, at least", y="time of a call")
+    return picture("Times of the candidates by size", draw)

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from hocket import _core
-from hocket.demand.collectives import ALL_TO_ALL
+from hocket.pictures import gantt, heat
+from hocket.pictures.loads import Loads, draw_loads, draw_network
+from hocket.pictures.places import picture as places
 from hocket.planning.figures import ratio
 from hocket.planning.plan import flow_of, simulation
-from hocket.report.page.network_part import Loads, load_parts, network_parts
-from hocket.report.page.parts import Html, Section, facts, paragraph
-from hocket.report.page.timeline import channel_parts, sender_parts
-from hocket.units import format_bytes, format_rate, format_time
+from hocket.report.page.html import Html, Section, facts, paragraph, picture, table
+from hocket.units import format_bytes, format_rate, format_time, format_total
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    import plotly.graph_objects as go
     from numpy.typing import NDArray
 
     from hocket._core import Network, Plan, Schedule
     from hocket.network import KnownNetwork
 
 MOST_SIMULATED: Final = 100_000  # messages, a few seconds; larger plans are drawn by their phases
+MOST_BARS: Final = 4000  # messages; more are dots, not lines
+ROWS: Final = 96
+LISTED: Final = 12
 _AT_ONCE: Final = 256  # channels
 
 
@@ -51,8 +54,8 @@ def network_sections(title: str, known: KnownNetwork, bytes: int) -> Iterator[Se
     loads = Loads.of(
         network, np.asarray(bounds.load) * float(bytes), f"an all-to-all of {format_bytes(bytes)}"
     )
-    yield _section("The network and its bottleneck", network_parts(network, loads))
-    yield _section("Loads of links", load_parts(network, loads))
+    yield _section("The network and its bottleneck", _network_parts(network, loads))
+    yield _section("Loads of links", _load_parts(network, loads))
 
 
 def plan_sections(title: str, plan: Plan) -> Iterator[Section]:
@@ -100,13 +103,17 @@ def plan_sections(title: str, plan: Plan) -> Iterator[Section]:
         )
     yield head
     loads = Loads.of(network, carried(network, schedule), f"this {demand.pattern} exchange")
-    yield _section("The network and its bottleneck", network_parts(network, loads))
-    if len(schedule):
-        bound = header.bound_seconds if demand.pattern != ALL_TO_ALL else loads.most
-        yield _section("Links over time", channel_parts(network, schedule, simulated, bound))
-        yield _section("Senders over time", sender_parts(network, schedule, simulated, bound))
+    yield _section("The network and its bottleneck", _network_parts(network, loads))
+    if len(schedule) and network.channels:
+        draw = partial(heat, schedule, network)
+        if simulated is not None:
+            draw = partial(gantt, simulated, schedule, network, max_rows=ROWS, bound=header.bound_seconds)
+        drawn = picture(
+            "Messages on each channel over time", draw, "svg" if len(schedule) <= MOST_BARS else "png"
+        )
+        yield _section("Links over time", [drawn])
     used = np.asarray(simulated.channel_busy) / seconds if simulated is not None and seconds else None
-    yield _section("Loads of links", load_parts(network, loads, used))
+    yield _section("Loads of links", _load_parts(network, loads, used))
 
 
 def carried(network: Network, schedule: Schedule) -> NDArray[np.float64]:
@@ -132,7 +139,53 @@ def _network_facts(network: Network) -> list[tuple[str, str]]:
     ]
 
 
-def _section(title: str, parts: Iterable[Html | go.Figure]) -> Section:
+def _network_parts(network: Network, loads: Loads) -> Iterator[Html]:
+    """The picture, or why there is none, and the bottleneck."""
+    drawn = places(network)
+    if drawn is None:
+        yield paragraph("Of this network only routes are known, so it is not drawn.", "note")
+    else:
+        yield picture("The network, its links by their load", partial(draw_network, drawn, loads))
+        yield paragraph(
+            f"Colour: time that {loads.unit} keeps a link busy, of that of the bottleneck, the busier "
+            f"direction; orange: the bottleneck. {drawn.note}",
+            "note",
+        )
+    names = [_name(network, channel) for channel in loads.bottlenecks()]
+    if names:
+        some = ", ".join(names[:LISTED]) + (f", … ({len(names)} in all)" if len(names) > LISTED else "")
+        yield paragraph(f"Bottleneck: {some}; busy for {format_time(loads.most, 4)} at full rate.", "alarm")
+
+
+def _load_parts(network: Network, loads: Loads, used: NDArray[np.float64] | None = None) -> Iterator[Html]:
+    """Bars of the channels, and a table of the busiest. ``used``: the share of the predicted time in which each
+    channel carries something."""
+    header = ["channel", "rate", "latency", "carries", "busy at full rate", "of the bottleneck"]
+    rows = [
+        [
+            _name(network, int(c)),
+            format_rate(network.rate(int(c))),
+            format_time(network.latency(int(c))),
+            format_total(round(loads.carried[c])),
+            format_time(loads.seconds[c], 4),
+            f"{100 * loads.shares[c]:.1f} %" if loads.most else "-",
+            *([] if used is None else [f"{100 * used[c]:.1f} %"]),
+        ]
+        for c in np.argsort(-loads.seconds, kind="stable")[: LISTED * 2]
+    ]
+    if used is not None:
+        header.append("in use")
+    yield picture("Loads of the channels", partial(draw_loads, network, loads))
+    yield table(header, rows, numbers=range(1, len(header)))
+    if network.channels > len(rows):
+        yield paragraph(f"The {len(rows)} busiest of {network.channels:,} channels.", "note")
+
+
+def _name(network: Network, channel: int) -> str:
+    return str(network.channel_name(channel)).replace("->", "→")
+
+
+def _section(title: str, parts: Iterable[Html]) -> Section:
     section = Section(title, 2)
     section.add(*parts)
     return section

@@ -12,7 +12,7 @@ from hocket.errors import HocketError, NetworkError, PlanError, Where
 from hocket.network import Defaults, read_components
 from hocket.network.readers import short_forms
 from hocket.network.source import Source
-from hocket.report.page.parts import Section
+from hocket.report.page.html import Section
 from hocket.system.files import decode, read_limited
 from hocket.system.text import where_is
 
@@ -41,7 +41,7 @@ def sections_of(path: str, defaults: Defaults, bytes: int) -> Iterator[Section]:
     text = decode(data, where, HocketError)
     if text.startswith(_KEPT_TIMINGS):
         from hocket.measure.kept import read
-        from hocket.report.page.learned_part import learned_sections
+        from hocket.report.page.measured_part import learned_sections
 
         yield from learned_sections(title, read(Path(path)))
         return

@@ -2,35 +2,62 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
-import plotly.graph_objects as go
 
+from hocket.errors import ReportError, Where
 from hocket.pictures import style
-from hocket.report.page.charts import BESIDE, COLOURS, diagonal, figure, log_figure
-from hocket.report.page.parts import Section, bullets, escaped, facts, paragraph, table
-from hocket.report.page.run_document import lines_and_choices
+from hocket.pictures.curves import COLOURS, Curve, draw_curves
+from hocket.report.page.html import Section, bullets, facts, paragraph, picture, table
 from hocket.report.run.advice import REASONS
 from hocket.units import format_bytes, format_time, format_total
 
-if TYPE_CHECKING:
-    from hocket.errors import Where
-
 MOST_BARS: Final = 24
+VERSION: Final = 1
+_FROM: Final = "is it from 'hocket run --report=FILE.json'?"
+_KINDS: Final[dict[str, tuple[type, ...]]] = {
+    "call": (str,),
+    "object": (str,),
+    "offset": (int,),
+    "function": (str,),
+    "file": (str,),
+    "line": (int,),
+    "communicator": (int,),
+    "calls": (int,),
+    "exchanges": (int,),
+    "bytes": (int,),
+    "served": (str,),
+    "why": (str,),
+    "message_bytes": (list,),
+    "seconds": (dict,),
+}
+_CHOICE: Final[dict[str, tuple[type, ...]]] = {
+    "collective": (str,),
+    "candidate": (str,),
+    "communicator": (int,),
+    "hosts": (int,),
+    "message": (int,),
+    "calls": (int,),
+    "trials": (int,),
+    "native": (int, float),
+    "predicted": (int, float),
+    "measured": (int, float),
+}
 SCHEDULED: Final = "scheduled"
 
 
 def run_sections(title: str, document: Mapping[str, Any], where: Where) -> Iterator[Section]:
     """Raises ReportError for a report of another version, or damaged."""
-    lines, choices = lines_and_choices(document, where)
+    lines, choices = _lines_and_choices(document, where)
     yield _head(title, document, lines)
     if lines:
         section = Section("Calls and their time", 2)
         section.add(
-            _time_figure(lines),
+            picture("Time of the calls", partial(_draw_times, lines)),
             _call_table(lines),
             paragraph(
                 "Calls: of a rank. Bytes: of all ranks to others. Time: measured, mean of ranks, and the slowest. "
@@ -39,10 +66,12 @@ def run_sections(title: str, document: Mapping[str, Any], where: Where) -> Itera
             ),
         )
         yield section
-    if any(line["predicted_seconds"] or line["bound_seconds"] for line in lines):
+    if curves := _predictions(lines):
         section = Section("Predicted against measured", 2)
+        draw = partial(draw_curves, curves, x="predicted or bound", y="measured, mean of ranks", sizes=False,
+                       diagonal=True)  # fmt: skip
         section.add(
-            _prediction_figure(lines),
+            picture("Predicted and measured times", draw),
             paragraph(
                 "On the line a call takes what was predicted; above it, longer. Waiting for late ranks is part of "
                 "the measured times.",
@@ -110,59 +139,30 @@ def _name(line: Mapping[str, Any]) -> str:
     return f"{line['call'].removeprefix('MPI_')}, {_size(line)}, {_place(line)}"
 
 
-def _time_figure(lines: list[dict[str, Any]]) -> go.Figure:
-    """The calls that take the longest, by who served them; the rest in a bar of its own."""
-    longest = sorted(lines, key=lambda line: -line["seconds"]["mean"])
-    shown, rest = longest[:MOST_BARS], longest[MOST_BARS:]
-    most = max(line["seconds"]["mean"] for line in lines)
-    factor, unit = style.time_unit(most)
-    names = [f"{number + 1}  {_name(line)}" for number, line in enumerate(shown)]
-    by: defaultdict[str, list[int]] = defaultdict(list)
-    for number, line in enumerate(shown):
-        by[_served(line)].append(number)
-    others = [colour for colour in COLOURS if colour != COLOURS[2]]
-    bars = []
-    for number, (served, of) in enumerate(sorted(by.items(), key=lambda item: item[0] != SCHEDULED)):
-        colour = COLOURS[2] if served == SCHEDULED else others[(number - (SCHEDULED in by)) % len(others)]
-        least, mean, most_of = (
-            [shown[n]["seconds"][name] * factor for n in of] for name in ("least", "mean", "most")
-        )
-        bars.append(
-            go.Bar(
-                orientation="h",
-                name=escaped(served),
-                y=[escaped(names[n]) for n in of],
-                x=mean,
-                marker_color=colour,
-                error_x={
-                    "symmetric": False,
-                    "thickness": 1.2,
-                    "color": style.MUTED,
-                    "array": np.subtract(most_of, mean),
-                    "arrayminus": np.subtract(mean, least),
-                },
-                hovertemplate=f"%{{y}}<br>%{{x:.4g}} {unit}<extra>%{{fullData.name}}</extra>",
+def _draw_times(lines: list[dict[str, Any]], path: Path) -> None:
+    """The calls that take the longest, with the least and the most of a rank, by who served them."""
+    shown = sorted(lines, key=lambda line: -line["seconds"]["mean"])[:MOST_BARS]
+    factor, unit = style.time_unit(max(line["seconds"]["mean"] for line in lines))
+    height = 0.9 + 0.3 * len(shown)
+    with style.context():
+        figure = style.new_figure(11.0, height)
+        axes = figure.add_axes((0.36, 0.55 / height, 0.62, 1 - 0.9 / height))
+        for scheduled, name, colour in ((True, SCHEDULED, COLOURS[2]), (False, "native", COLOURS[1])):
+            of = [n for n, line in enumerate(shown) if (line["served"] == SCHEDULED) == scheduled]
+            if not of:
+                continue
+            least, mean, most = (
+                np.array([shown[n]["seconds"][each] * factor for n in of])
+                for each in ("least", "mean", "most")
             )
-        )
-    title = f"time of a rank, least, mean and most ({unit})"
-    if rest:
-        title += (
-            f"; {len(rest)} more lines take {format_time(sum(line['seconds']['mean'] for line in rest), 3)}"
-        )
-    return figure(
-        bars,
-        170 + 26 * len(shown),
-        xaxis={"title_text": title, "rangemode": "tozero"},
-        yaxis={
-            "categoryorder": "array",
-            "categoryarray": [escaped(n) for n in names][::-1],
-            "tickfont_size": 11.5,
-        },
-        barmode="overlay",
-        bargap=0.25,
-        showlegend=True,
-        legend=BESIDE,
-    )
+            spread = np.maximum([mean - least, most - mean], 0)
+            axes.barh(of, mean, xerr=spread, color=colour, ecolor=style.MUTED, label=name)
+        axes.invert_yaxis()
+        axes.set_yticks(range(len(shown)), [_name(line) for line in shown], fontsize=8)
+        axes.set_xlabel(f"time of a rank: mean, from the least to the most ({unit})", color=style.MUTED)
+        axes.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=2, borderaxespad=0)
+        style.plain(axes)
+        style.save(figure, path)
 
 
 def _call_table(lines: list[dict[str, Any]]) -> Any:
@@ -206,32 +206,18 @@ def _call_table(lines: list[dict[str, Any]]) -> Any:
     return table(header, rows, numbers=(2, 3, 4, 5, 7, 8, 9, 10, 11), dim=native)
 
 
-def _prediction_figure(lines: list[dict[str, Any]]) -> go.Figure:
-    """Figure with both axes logarithmic; the diagonal is where prediction and measurement agree."""
-    points = []
-    ends: list[float] = []
-    for number, (key, name, symbol) in enumerate(
-        (("predicted_seconds", "predicted", "circle"), ("bound_seconds", "bound", "x-thin"))
-    ):
-        of = [line for line in lines if line[key] and line["seconds"]["mean"] > 0]
-        if not of:
-            continue
-        x, y = [line[key] for line in of], [line["seconds"]["mean"] for line in of]
-        ends += [*x, *y]
-        points.append(
-            go.Scatter(
-                mode="markers",
-                name=name,
-                x=x,
-                y=y,
-                text=[escaped(_name(line)) for line in of],
-                marker={"size": 10, "symbol": symbol, "color": COLOURS[number]},
-                marker_line={"width": 1.6, "color": COLOURS[number]},
-                hovertemplate=f"%{{text}}<br>{name} %{{x:.3g}} s, measured %{{y:.3g}} s<extra></extra>",
-            )
-        )
-    traces = [diagonal(min(ends), max(ends)), *points]
-    return log_figure(traces, 480, "predicted or bound", "measured, mean of ranks")
+def _predictions(lines: list[dict[str, Any]]) -> list[Curve]:
+    """Marks by what was predicted, or the bound, and what was measured."""
+    curves = []
+    for key, name, marker in (("predicted_seconds", "predicted", "o"), ("bound_seconds", "bound", "x")):
+        of = [
+            (line[key], line["seconds"]["mean"])
+            for line in lines
+            if line[key] and line["seconds"]["mean"] > 0
+        ]
+        if of:
+            curves.append(Curve(name, of, (), "", marker=marker))
+    return curves
 
 
 def _choices(choices: list[dict[str, Any]]) -> list[Any]:
@@ -272,3 +258,53 @@ def _choices(choices: list[dict[str, Any]]) -> list[Any]:
         table(header, rows, numbers=(1, 2, 3, 5, 6, 7, 8, 9, 10), dim=native),
         paragraph("Native: a call by the MPI library. Gain: native over measured.", "note"),
     ]
+
+
+def _lines_and_choices(
+    document: Mapping[str, Any], where: Where
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Calls by place, and who was chosen to serve them.
+
+    Raises ReportError for a report of another version, or damaged.
+    """
+    if document.get("hocket_report") != VERSION:
+        raise ReportError(
+            f"is a report of version {document.get('hocket_report')!r}, and this Hocket reads {VERSION}",
+            where=where,
+            remedy="write it again with 'hocket run --report=FILE.json'",
+        )
+    return _checked(document, "lines", _KINDS, where), _checked(document, "choices", _CHOICE, where)
+
+
+def _checked(
+    document: Mapping[str, Any], key: str, kinds: Mapping[str, tuple[type, ...]], where: Where
+) -> list[dict[str, Any]]:
+    found = document.get(key, [])
+    if not isinstance(found, list):
+        raise ReportError(f"'{key}' is not a list", where=where, remedy=_FROM)
+    for number, line in enumerate(found):
+        for name, kind in kinds.items():
+            value = line.get(name) if isinstance(line, dict) else None
+            if not isinstance(value, kind) or isinstance(value, bool):
+                raise ReportError(
+                    f"entry {number + 1} of '{key}' has no '{name}'",
+                    where=where,
+                    remedy=_FROM,
+                )
+        if "seconds" in kinds:
+            seconds, sizes = line["seconds"], line["message_bytes"]
+            numbers = [*(seconds.get(name) for name in ("least", "mean", "most")), *sizes]
+            numbers += [
+                value
+                for value in (line.setdefault(f"{name}_seconds", None) for name in ("predicted", "bound"))
+                if value is not None
+            ]
+            if len(sizes) != 2 or not all(
+                isinstance(number, int | float) and number >= 0 for number in numbers
+            ):
+                raise ReportError(
+                    f"entry {number + 1} of '{key}' has times or sizes that are none",
+                    where=where,
+                    remedy=_FROM,
+                )
+    return found

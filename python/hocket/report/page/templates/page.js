@@ -1,38 +1,5 @@
 "use strict";
 (function () {
-  const options = {
-    responsive: true,
-    displaylogo: false,
-    modeBarButtons: [["toImage"], ["zoom2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]],
-    toImageButtonOptions: { format: "svg" },
-  };
-
-  function draw(place) {
-    if (place.dataset.drawn) return;
-    place.dataset.drawn = "1";
-    const figure = JSON.parse(document.getElementById(place.dataset.figure).textContent);
-    Plotly.newPlot(place, figure.data, figure.layout, options).then(function () {
-      // When what a reader sees first was there, in milliseconds since the page was asked for.
-      const page = document.documentElement.dataset;
-      page.opened = page.opened || Math.round(performance.now());
-    });
-  }
-
-  // Figures are drawn when they come near, so that long pages open at once.
-  const places = Array.from(document.querySelectorAll(".figure"));
-  const observer = new IntersectionObserver(
-    function (entries) {
-      for (const entry of entries) {
-        if (!entry.isIntersecting) continue;
-        observer.unobserve(entry.target);
-        draw(entry.target);
-      }
-    },
-    { rootMargin: "600px 0px" }
-  );
-  places.forEach((place) => observer.observe(place));
-  window.addEventListener("beforeprint", () => places.forEach(draw));
-
   // A click on a title sorts: numbers as such, with their units.
   const scales = { "": 1, B: 1, s: 1, "%": 1, ms: 1e-3, us: 1e-6, ns: 1e-9, ps: 1e-12 };
   ["K", "M", "G", "T"].forEach(function (prefix, power) {
