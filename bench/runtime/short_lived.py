@@ -1,4 +1,5 @@
-"""Time of a program that makes and frees a communicator around two calls, natively, by default and forced.
+"""Time of a program that makes and frees a communicator around two calls, natively, by default and forced; and of the
+same calls on one communicator, which tells what setting one up takes.
 
     python bench/runtime/short_lived.py [--mpi mpich --mpi PATH/mpirun] [--turns 5]
 
@@ -25,26 +26,32 @@ from scheduled_calls import EVERYTHING
 PROGRAM: Final = ROOT / "bench" / "runtime" / "short_lived.c"
 NETWORK: Final = "chain:2,2"
 COMMUNICATORS: Final = 1000
-WAYS: Final = ("natively", "by default", "forced")
+WAYS: Final = ("natively", "by default", "forced", "kept natively", "kept forced")
+COMPARED: Final = [
+    *((way, WAYS[0]) for way in WAYS[1:3]),
+    ("kept forced", "kept natively"),
+    ("forced", "kept forced"),
+]
 
 
 def summary(heading: Row, rows: list[Row]) -> list[str]:
-    def ratio(of_case: list[Row], way: str) -> str:
+    def ratio(of_case: list[Row], way: str, over: str) -> str:
         seconds = {(row["turn"], row["way"]): float(row["seconds"]) for row in of_case}
         turns = sorted({turn for turn, _ in seconds})
-        return f"{statistics.median(seconds[turn, way] / seconds[turn, WAYS[0]] for turn in turns):.2f}"
+        return f"{statistics.median(seconds[turn, way] / seconds[turn, over] for turn in turns):.2f}"
 
     return [
         "# Communicators around two calls",
         "",
         f"{provenance(heading)}.",
         f"{NETWORK}, 4 ranks on this one machine, in shared memory. {COMMUNICATORS:,} times: MPI_Comm_dup,",
-        "MPI_Alltoall, MPI_Allreduce, MPI_Comm_free. Times over the native one of the same turn, medians of turns.",
+        "MPI_Alltoall, MPI_Allreduce, MPI_Comm_free. Times over others of the same turn, medians of turns.",
+        "Kept: all calls are on one communicator. Its columns tell what calls take, and the last what setting up takes.",
         "",
         *cells(
-            ["MPI", "ints", *WAYS[1:]],
+            ["MPI", "ints", *(f"{way} / {over}" for way, over in COMPARED)],
             (
-                [*case, *(ratio(of_case, way) for way in WAYS[1:])]
+                [*case, *(ratio(of_case, *pair) for pair in COMPARED)]
                 for case, of_case in grouped(rows, "mpi", "ints").items()
             ),
         ),
@@ -70,8 +77,14 @@ def main() -> None:
                 for turn in range(options.turns):
                     where = {"mpi": mpi.family.value, "ints": ints, "turn": turn}
                     done = {
-                        way: run_job(mpi, 4, env, [program, COMMUNICATORS, ints], 3600)
-                        for way, env in environments.items()
+                        way: run_job(
+                            mpi,
+                            4,
+                            environments[way.removeprefix("kept ")],
+                            [program, COMMUNICATORS, ints, "kept" if "kept" in way else "made"],
+                            3600,
+                        )
+                        for way in WAYS
                     }
                     results.add(
                         *(
