@@ -46,7 +46,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         f"{provenance(heading)}.",
         f"{NETWORK}, 4 ranks on this one machine, in shared memory. {COMMUNICATORS:,} times: MPI_Comm_dup,",
         "MPI_Alltoall, MPI_Allreduce, MPI_Comm_free. Times over others of the same turn, medians of turns.",
-        "Kept: all calls are on one communicator. Its columns tell what calls take, and the last what setting up takes.",
+        "Kept: all calls on one communicator. Its columns tell what calls take, the last one what setting up takes.",
         "",
         *cells(
             ["MPI", "ints", *(f"{way} / {over}" for way, over in COMPARED)],
