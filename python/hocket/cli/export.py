@@ -88,8 +88,7 @@ _Made = tuple[dict[str, Iterable[str]], Mapping[str, Any], str]  # files, what J
 def _routine(
     plan: _core.Plan, path: str, output: str, function: str | None, flow: str | None, quiet: bool
 ) -> _Made:
-    from hocket.export.c_plan import exchange_of, routine_options
-    from hocket.export.c_source import routine_source
+    from hocket.export.c_source import exchange_of, routine_options, routine_source
 
     options = routine_options(plan, function, flow)
     planned = with_spinner("verifying", lambda: exchange_of(plan, options), quiet)

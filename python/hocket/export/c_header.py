@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
 from hocket import _core
-from hocket.demand.collectives import ALL_GATHER, ALL_TO_ALL, IRREGULAR, REDUCE_SCATTER
+from hocket.demand.collectives import (
+    ALL_GATHER,
+    ALL_REDUCE,
+    ALL_TO_ALL,
+    BROADCAST,
+    GATHER,
+    IRREGULAR,
+    REDUCE,
+    REDUCE_SCATTER,
+    SCATTER,
+)
 from hocket.errors import UsageError
-from hocket.export.c_tables import wrapped
+from hocket.export.c_tables import WIDTH, wrapped
 from hocket.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
@@ -26,10 +37,11 @@ _KEYWORDS: Final = frozenset(
 )
 MOST_LINKS: Final = 64  # listed
 
-_PAIR_WISE: Final = [
-    "synchronisation is that of A. Faraj and X. Yuan, Message Scheduling for All-to-All Personalized",
-    "Communication on Ethernet Switched Clusters, section 5.",
-]
+_PAPER: Final = (
+    "A. Faraj and X. Yuan, Message Scheduling for All-to-All Personalized Communication on Ethernet Switched "
+    "Clusters"
+)
+_REDUCES: Final = "any operation that commutes, datatype and counts, and MPI_IN_PLACE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,127 +76,50 @@ class RoutineOptions:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
-    """Parts of the header's comment that differ among collectives."""
-
-    title: str
-    collective: str
-    replaces: str
-    serves: list[str]
-    size: str
-    source: list[str]
-
-
-def all_to_all_comment(planned: PlannedExchange, options: RoutineOptions) -> Comment:
-    return Comment(
+# By collective: what it is in the comment's first line, the arguments that it serves, and what of them must be large.
+_SERVES: Final = {
+    ALL_TO_ALL: (
         "all-to-all personalised communication",
-        ALL_TO_ALL,
-        _replaces(options.function, "MPI_Alltoall"),
-        [
-            "any datatype and count, and MPI_IN_PLACE; other communicators and messages below",
-            "HOCKET_MIN_BYTES bytes go to the MPI library.",
-        ],
-        f"{format_bytes(planned.demand.bytes)} per message",
-        [
-            "Source: A. Faraj and X. Yuan, Message Scheduling for All-to-All Personalized Communication",
-            "on Ethernet Switched Clusters: section 4 for the phases of trees, section 5 for the pair-wise",
-            "synchronisation, in which the receiver of the earlier of two messages that share a link",
-            "releases the sender of the later.",
-        ],
-    )
-
-
-def all_gather_comment(planned: PlannedExchange, options: RoutineOptions) -> Comment:
-    return Comment(
-        ALL_GATHER,
-        ALL_GATHER,
-        _replaces(options.function, "MPI_Allgather", "v"),
-        [
-            "any datatype and counts, and MPI_IN_PLACE; other communicators and contributions below",
-            "HOCKET_MIN_BYTES bytes (their mean) go to the MPI library.",
-        ],
-        f"{format_bytes(planned.demand.bytes)} per rank",
-        [
-            f"Source: {_source_of(planned)}. The pair-wise",
-            *_PAIR_WISE[:-1],
-            f"{_PAIR_WISE[-1]} A rank forwards what has come to it: a",
-            "send waits until all that it carries is there.",
-        ],
-    )
-
-
-def broadcast_comment(planned: PlannedExchange, options: RoutineOptions, size: int, root: int) -> Comment:
-    return Comment(
-        "broadcast",
-        planned.collective,
-        _replaces(options.function, "MPI_Bcast"),
-        [
-            f"any datatype and count, from rank {root} of the network; other communicators, other roots and",
-            "messages below HOCKET_MIN_BYTES bytes go to the MPI library.",
-        ],
-        f"{format_bytes(size)} from the root",
-        [
-            f"Source: {_source_of(planned)}. The pair-wise",
-            *_PAIR_WISE[:-1],
-            f"{_PAIR_WISE[-1]} A rank forwards what has come to it.",
-        ],
-    )
-
-
-def root_comment(planned: PlannedExchange, options: RoutineOptions, root: int, replaced: str) -> Comment:
-    size = planned.demand.bytes
-    return Comment(
-        planned.collective,
-        planned.collective,
-        _replaces(options.function, replaced),
-        [
-            f"any datatype and count, and MPI_IN_PLACE, with rank {root} of the network as root; other",
-            "communicators, other roots and messages below HOCKET_MIN_BYTES bytes go to the MPI library.",
-        ],
-        f"{format_bytes(size)} per message",
-        [
-            f"Source: {_source_of(planned, IRREGULAR)}. The pair-wise",
-            *_PAIR_WISE,
-        ],
-    )
-
-
-def reduction_comment(
-    planned: PlannedExchange, options: RoutineOptions, size: int, root: int | None, replaced: str, suffix: str
-) -> Comment:
-    result = "any operation that commutes, datatype and counts, and MPI_IN_PLACE"
-    return Comment(
-        planned.collective,
-        planned.collective,
-        _replaces(options.function, replaced, suffix),
-        [
-            f"{result}; other communicators",
-            "and blocks below HOCKET_MIN_BYTES bytes (their mean) go to the MPI library.",
-        ]
-        if root is None
-        else [
-            f"{result}, with rank {root} of the network as root; other",
-            "communicators, other roots and vectors below HOCKET_MIN_BYTES bytes go to the MPI library.",
-        ],
-        f"blocks of {format_bytes(size)}"
-        if planned.collective == REDUCE_SCATTER
-        else f"a vector of {format_bytes(size)}",
-        [
-            f"Source: {_source_of(planned)};",
-            "of the all-gather that this is, turned round. What comes in is added in the order below, the same in",
-            "every run. The pair-wise",
-            *_PAIR_WISE,
-        ],
-    )
+        "any datatype and count, and MPI_IN_PLACE",
+        "messages",
+    ),
+    ALL_GATHER: ("", "any datatype and counts, and MPI_IN_PLACE", "contributions"),
+    BROADCAST: ("", "any datatype and count", "messages"),
+    GATHER: ("", "any datatype and count, and MPI_IN_PLACE", "messages"),
+    SCATTER: ("", "any datatype and count, and MPI_IN_PLACE", "messages"),
+    REDUCE_SCATTER: ("", _REDUCES, "blocks"),
+    ALL_REDUCE: ("", _REDUCES, "blocks"),
+    REDUCE: ("", _REDUCES, "vectors"),
+}
+_SIZE_OF: Final = {
+    ALL_TO_ALL: "{} per message",
+    ALL_GATHER: "{} per rank",
+    BROADCAST: "{} from the root",
+    GATHER: "{} per message",
+    SCATTER: "{} per message",
+    REDUCE_SCATTER: "blocks of {}",
+    ALL_REDUCE: "a vector of {}",
+    REDUCE: "a vector of {}",
+}
 
 
 def header(
-    planned: PlannedExchange, source: str, options: RoutineOptions, waits: _core.Waits, comment: Comment
-) -> str:
+    planned: PlannedExchange, source: str, options: RoutineOptions, waits: _core.Waits, size: int, root: int,
+    replaced: str, suffix: str,
+) -> str:  # fmt: skip
+    """``size``: bytes that the schedule was planned for; ``root``: its rank in the network, -1 without one;
+    ``replaced``: the library's call, with the ``suffix`` of a second one."""
     from importlib.metadata import version
 
+    collective = planned.collective
     network, schedule, bounds = planned.network, planned.schedule, planned.bounds
+    title, arguments, large = _SERVES[collective]
+    at_root = f", with rank {root} of the network as root" if root >= 0 else ""
+    mean = " (their mean)" if large in ("contributions", "blocks") else ""
+    serves = (
+        f"It serves communicators of {network.ranks} ranks, {arguments}{at_root}; other communicators"
+        f"{', other roots' if at_root else ''} and {large} below HOCKET_MIN_BYTES bytes{mean} go to the MPI library."
+    )
     names = network.names
     hosts = wrapped([names[host] for host in network.hosts], "  ").split("\n")
     links = [
@@ -193,33 +128,33 @@ def header(
         for i, (a, b) in enumerate(network.links[:MOST_LINKS])
     ]
     left_out = len(network.links) - len(links)
-    bottleneck = network.channel_name(bounds.bottleneck) if network.channels else "none"
-    by_time = comment.collective != ALL_TO_ALL  # phases differ in length
+    bottleneck = f" (bottleneck {network.channel_name(bounds.bottleneck) if network.channels else 'none'})"
+    by_time = collective != ALL_TO_ALL  # phases differ in length
     contention = (
         "none: no two messages of a phase share a link in one direction, inter-switch links as wide as their rate"
         if planned.certificate.contention_free
         else "messages of a phase share links: this schedule is for comparison"
     )
     return _block([
-        f"{options.function}: {comment.title}, scheduled for one network.",
+        f"{options.function}: {title or collective}, scheduled for one network.",
         "",
         f"Written by Hocket {version('hocket')} from the plan {source}:",
         f"  hocket export {source} --to c --flow {options.flow} --function-name {options.function}",
         "",
-        comment.replaces,
-        f"Compile it with any MPI:  mpicc -O2 -c FILE.c. It serves communicators of {network.ranks} ranks,",
-        *comment.serves,
+        _replaces(options.function, replaced, suffix),
+        "Compile it with any MPI:  mpicc -O2 -c FILE.c.",
+        *wrap(serves, WIDTH),
         "",
         f"Algorithm   {planned.algorithm}",
         f"Phases      {schedule.phases}; by these routes no schedule has fewer than {planned.bound_phases}"
-        + ("" if by_time else f" (bottleneck {bottleneck})"),
+        + ("" if by_time else bottleneck),
         f"Contention  {contention}",
         f"Messages    {len(schedule)}; {_flow_text(options, waits)}",
-        f"Time        {format_time(planned.bound_seconds, 4)} at least for {comment.size}, "
-        f"{format_time(planned.predicted_seconds, 4)} predicted under tokens"
-        + (f" (bottleneck {bottleneck})" if by_time else ""),
+        f"Time        {format_time(planned.bound_seconds, 4)} at least for "
+        f"{_SIZE_OF[collective].format(format_bytes(size))}, "
+        f"{format_time(planned.predicted_seconds, 4)} predicted under tokens" + (bottleneck if by_time else ""),
         "",
-        *comment.source,
+        *wrap(f"Source: {_source_of(planned)}", WIDTH),
         "",
         f"Ranks are numbered in the order of the {len(network.hosts)} hosts:",
         *hosts,
@@ -230,12 +165,30 @@ def header(
     ])  # fmt: skip
 
 
-def _source_of(planned: PlannedExchange, pattern: str = ALL_GATHER) -> str:
+def _source_of(planned: PlannedExchange) -> str:
+    """Where the schedule and its synchronisation come from."""
+    collective = planned.collective
+    if collective == ALL_TO_ALL:
+        return (
+            f"{_PAPER}: section 4 for the phases of trees, section 5 for the pair-wise synchronisation, in which the "
+            "receiver of the earlier of two messages that share a link releases the sender of the later."
+        )
+    pattern = IRREGULAR if collective in (GATHER, SCATTER) else ALL_GATHER
     entries = (s for s in _core.all_algorithms() if s.name == planned.algorithm and s.pattern == pattern)
-    return next((s.source for s in entries), planned.algorithm)
+    source = next((s.source for s in entries), planned.algorithm)
+    by_pairs = f"The pair-wise synchronisation is that of {_PAPER}, section 5."
+    if collective in (ALL_GATHER, BROADCAST):
+        forwards = "A rank forwards what has come to it: a send waits until all that it carries is there."
+        return f"{source}. {by_pairs} {forwards}"
+    if pattern == IRREGULAR:
+        return f"{source}. {by_pairs}"
+    return (
+        f"{source}; of the all-gather that this is, turned round. What comes in is added in the order below, the same "
+        f"in every run. {by_pairs}"
+    )
 
 
-def _replaces(function: str, replaced: str, suffix: str = "") -> str:
+def _replaces(function: str, replaced: str, suffix: str) -> str:
     ours, theirs = function, replaced
     if suffix:
         ours, theirs = f"{function} and {function}{suffix}", f"{replaced} and {replaced}{suffix}"
