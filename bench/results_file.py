@@ -118,6 +118,13 @@ class Results:
     heading: Row = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
 
+    def keep_others(self) -> None:
+        """Goes on with the rows and commands of the file that is there, for ``--append``."""
+        if self.path.exists():
+            before, self.rows = read(self.path)
+            self.heading = {key: before[key] for key in ("note",) if key in before} | self.heading
+            self.heading["command"] = f"{before['command']}; {self.heading['command']}"
+
     def add(self, *rows: Row) -> None:
         self.rows += rows
         write(self.path, self.heading, self.rows)

@@ -17,7 +17,7 @@ from hocket.network import read_network_description
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import add_mpi, compiled, mpis
-from results_file import Results, Row, read
+from results_file import Results, Row
 
 CELL = ("place", "mpi", "collective", "bytes")
 PROGRAM = Path(__file__).with_name("total_time.c")
@@ -93,9 +93,8 @@ def measure_cells(
     arguments: argparse.Namespace, results: Results, measure: Callable[[Job, Row], Iterable[Row]]
 ) -> None:
     """Rows of every cell that was asked for, each written as soon as it is there."""
-    if arguments.append and results.path.exists():
-        before, results.rows = read(results.path)
-        results.heading["command"] = f"{before['command']}; {results.heading['command']}"
+    if arguments.append:
+        results.keep_others()
     with tempfile.TemporaryDirectory(prefix="hocket-bench-") as work:
         for mpi in mpis(arguments):
             program = compiled(mpi, PROGRAM, Path(work))
