@@ -27,14 +27,14 @@ NETWORK = "chain:8,8,8,8"
 HPCC = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
 PROGRAMS = {  # command, and what it does
     "pencils": (
-        "{python} {here}/pencils.py 128 6",
+        "{python} {here}/applications.py pencils 128 6",
         "mpi4py-fft, 128³ complex, six transforms there and back",
     ),
     "gradients": (
-        "{python} {here}/conjugate_gradients.py 8000 40",
+        "{python} {here}/applications.py gradients 8000 40",
         "sparse 256,000² without a pattern, 40 steps",
     ),
-    "sort": ("{python} {here}/sample_sort.py 60000 15", "sample sort of 1.9 million keys, 15 times"),
+    "sort": ("{python} {here}/applications.py sort 60000 15", "sample sort of 1.9 million keys, 15 times"),
     "salt": ("lmp -in {here}/salt.in -log none", "LAMMPS, 8,000 ions, PPPM on 64³, 12 steps"),
     "hpcc": ("hpcc", "HPCC, N = 1,000, all of its tests"),
 }
