@@ -22,8 +22,6 @@ PROGRAMS = Path(__file__).parent / "clients" / "programs"
 NETWORK = "star:8@8kbit,1us"
 LOW = {
     "HOCKET_MIN_BYTES": "1",
-    "HOCKET_MIN_GATHER_BYTES": "1",
-    "HOCKET_MIN_VECTOR_BYTES": "1",
 }
 SECONDS = 120
 

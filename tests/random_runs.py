@@ -45,8 +45,7 @@ NETWORKS: Final = (
     ("fat-tree:k=4", 16),
 )
 FLOWS: Final = ("token", "token", "token", "window:2", "barrier", "free")
-LIMITS: Final = ("MIN_BYTES", "MIN_GATHER_BYTES", "MIN_VECTOR_BYTES")
-EVERYTHING: Final = {f"HOCKET_{limit}": "1" for limit in LIMITS}  # is scheduled
+EVERYTHING: Final = {"HOCKET_MIN_BYTES": "1"}  # is scheduled
 TWO_LEVEL: Final = ("two-level-1", "two-level-2", "two-level-order", "two-level-native", "two-level-leaders")
 
 

@@ -72,7 +72,7 @@ def run_report(path: Path, **said: Any) -> Path:
         "lines": [first | said, second],
         "choices": [choice, choice | {"candidate": "native", "predicted": 0, "measured": 0.16, "message": 8}],
         "advice": [
-            "12% of the time went to calls that the MPI library served: try a smaller --min-gather-bytes"
+            "12% of the time went to calls that the MPI library served: try a smaller --min-bytes"
         ],
     }
     path.write_text(json.dumps(document, indent=1))

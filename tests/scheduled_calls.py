@@ -9,9 +9,9 @@ from pathlib import Path
 from hocket import _core
 
 #: All are scheduled, and planned for their sizes.
-ALL = {"HOCKET_MIN_VECTOR_BYTES": "1", "HOCKET_ALGORITHM": "auto"}
+ALL = {"HOCKET_MIN_BYTES": "1", "HOCKET_ALGORITHM": "auto"}
 #: And exchanges of equal sizes, too.
-EVERYTHING = {**ALL, "HOCKET_MIN_BYTES": "1", "HOCKET_MIN_GATHER_BYTES": "1"}
+EVERYTHING = ALL
 
 
 def scheduled(trace: Path) -> int:

@@ -145,7 +145,7 @@ def lab_rows(mpi: Mpi, rate: float, options: argparse.Namespace, scratch: Path) 
 
 def candidates_of(mpi: Mpi, network: _core.Network, pattern: str) -> dict[str, dict[str, str]]:
     """Environments of the schedules' windows and of the library's algorithms."""
-    always = {"HOCKET_MIN_BYTES": "1", "HOCKET_MIN_GATHER_BYTES": "1"}
+    always = {"HOCKET_MIN_BYTES": "1"}
     candidates = {
         f"window-{window}": scheduled_environment(
             mpi.mpicc, network, RuntimeOptions(flow=f"window:{window}", choose="off")

@@ -35,8 +35,7 @@ BAR = " | "
 KINDS = ("same", "unsteady", "different")
 COLUMNS = ("suite", "MPI", "programs", "pass without", "pass with", "same verdict", *KINDS[1:])
 COLUMNS += ("with scheduled calls", "scheduled calls")
-LOW = {"HOCKET_MIN_BYTES": "1", "HOCKET_MIN_GATHER_BYTES": "1"}
-LOW |= {"HOCKET_MIN_VECTOR_BYTES": "1"}
+LOW = {"HOCKET_MIN_BYTES": "1"}
 
 
 @dataclass(frozen=True, slots=True)

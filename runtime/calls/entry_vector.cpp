@@ -87,7 +87,7 @@ class IrregularServing {
 
   /// False if the user says how calls are served.
   [[nodiscard]] bool is_timed() const {
-    return fixed_ == nullptr && settings().min_vector_bytes == 0 && settings().choose != Choose::off;
+    return fixed_ == nullptr && settings().min_bytes == 0 && settings().choose != Choose::off;
   }
   /// False, on all ranks alike, for a call of which nothing is asked. Ranks need not wait for each other in a rooted
   /// one, so nothing is found out in it.
@@ -125,7 +125,7 @@ class IrregularServing {
   }
 
   void limit(Server& server, const Volumes& all, PeerBytes peer_bytes) {
-    const std::uint64_t least = settings().min_vector_bytes > 0 ? settings().min_vector_bytes : least_bytes_scheduled;
+    const std::uint64_t least = settings().min_bytes > 0 ? settings().min_bytes : least_bytes_scheduled;
     server.why = FallbackReason::small;
     if (all.messages == 0 || all.bytes / all.messages < least) return;
     if (!rooted_) server.exchange = team_.phases_for(comm_, all);

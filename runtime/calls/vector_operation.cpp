@@ -68,7 +68,7 @@ PersistentVector persistent_operation(Team& team, const VectorCall& call, const 
   check(wait_in_mpi(PMPI_Allreduce, &well_formed, &all_well_formed, 1, MPI_INT, MPI_MIN, call.comm));
   if (all_well_formed == 0) return {};
   const Volumes all = team.vectors().ask(call.comm, peer_bytes);
-  const std::uint64_t limit = settings().min_vector_bytes;
+  const std::uint64_t limit = settings().min_bytes;
   if (all.messages == 0 || all.bytes / all.messages < (limit > 0 ? limit : Choices::long_message_bytes()))
     return {nullptr, FallbackReason::small};
   const Exchange* const phases = rooted ? nullptr : team.phases_for(call.comm, all);

@@ -9,16 +9,9 @@ namespace {
 
 Server library(FallbackReason why) { return {.why = why}; }
 
-/// The user's size threshold: calls with smaller messages are left to the MPI library, all others scheduled; 0: not
-/// set.
-std::uint64_t limit_of(const Collective& collective) {
-  if (&collective == irregular_calls().collective) return settings().min_vector_bytes;
-  return collective.pattern == Pattern::all_to_all ? settings().min_bytes : settings().min_gather_bytes;
-}
-
 /// The size of a message in bytes from which a call is scheduled of whose candidates nothing is known.
 std::size_t least_bytes(const Team& team, const Collective& collective) {
-  if (const std::uint64_t limit = limit_of(collective); limit > 0) return limit;
+  if (settings().min_bytes > 0) return settings().min_bytes;
   if (settings().choose != Choose::off) return Choices::long_message_bytes();
   const bool is_by_messages = collective.pattern == Pattern::all_to_all || collective.pattern == Pattern::irregular;
   return is_by_messages ? least_bytes_scheduled : team.least_gather_bytes();
@@ -60,14 +53,14 @@ Server who_serves(Team& team, const Facts& call) {
   const bool blocks = call.form == Form::blocking, lasts = !blocks, later = call.form == Form::nonblocking;
   const Collective& collective = *call.kind.collective;
   const Candidate* candidate = team.fixed_candidate();
-  const bool by_engine = candidate == nullptr && limit_of(collective) == 0 && settings().choose != Choose::off;
+  const bool by_engine = candidate == nullptr && settings().min_bytes == 0 && settings().choose != Choose::off;
   const bool once = by_engine && call.settled, timed = by_engine && !call.settled && blocks;
 
   if (!team.met() && (call.form == Form::persistent || (blocks && !by_engine))) {
     if (blocks) {  // ranks need not meet for calls that only the library can serve
-      const std::uint64_t limit = limit_of(collective);
-      if (call.settled && candidate == nullptr && call.bytes < (limit > 0 ? limit : least_gather_bytes_colliding))
-        return library(FallbackReason::small);
+      const std::uint64_t limit = settings().min_bytes;
+      const bool is_small = limit > 0 ? call.bytes < limit : call.settled && call.bytes < least_gather_bytes_colliding;
+      if (candidate == nullptr && is_small) return library(FallbackReason::small);
       if (call.refused) return library(*call.refused);
     }
     team.meet(call.comm);

@@ -7,10 +7,9 @@
  *   NUMBER(field, NAME, fallback, least, most, must_match, meaning)  a whole number
  *   WORD(field, Type, NAME, must_match, meaning, words...)           in the order of the enumeration; first if empty
  *   ELSEWHERE(NAME, meaning)                                         no setting: the shim or Python reads it
- *   REPLACED(OLD, NAME)                                              an old name that counts no more
  *
  * `must_match`: the ranks of a communicator decide by it, so it must be the same on all of them. */
-#define HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE, REPLACED)                                                     \
+#define HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE)                                                               \
   WORD(disable, bool, "HOCKET_DISABLE", false,                                                                        \
        "1 passes every call to the MPI library, whatever else is set; it must be the same on all ranks", "0", "1")    \
   TEXT(plans, "HOCKET_PLAN", false, "plan files, separated by ':'")                                                   \
@@ -19,8 +18,6 @@
        "how ranks find their hosts: empty (processor names), slurm, order, or a file of host names")                  \
   TEXT(switch_links, "HOCKET_SWITCH_LINKS", true,                                                                     \
        "where measured rates of uplinks are kept; empty: they are known and not measured")                            \
-  NUMBER(switch_links_ms, "HOCKET_SWITCH_LINKS_MS", 3000, 100, 600000, true,                                          \
-         "time limit for measuring uplinks, milliseconds")                                                            \
   WORD(flow_control, Flow, "HOCKET_FLOW_CONTROL", true, "flow control", "token", "barrier", "free")                   \
   WORD(choose, Choose, "HOCKET_CHOOSE", true,                                                                         \
        "how a candidate is selected: learn (timings), predict (model), off (thresholds)", "learn", "predict", "off")  \
@@ -28,15 +25,11 @@
        "for measurements: the candidate that serves all calls of known sizes; empty: Hocket selects one")             \
   TEXT(choices, "HOCKET_CHOICES", false, "directory where learned timings are kept; empty: nothing is kept")          \
   NUMBER(min_bytes, "HOCKET_MIN_BYTES", 0, 0, most_set_bytes, true,                                                   \
-         "smallest message of an all-to-all that is scheduled; 0: HOCKET_CHOOSE decides")                             \
-  NUMBER(min_gather_bytes, "HOCKET_MIN_GATHER_BYTES", 0, 0, most_set_bytes, true,                                     \
-         "smallest mean contribution to an all-gather that is scheduled; 0: HOCKET_CHOOSE decides")                   \
+         "smallest message, block, or mean contribution of a call that is scheduled; 0: HOCKET_CHOOSE decides")       \
   WORD(sums, Sums, "HOCKET_SUMS", true,                                                                               \
        "floating-point sums: placement (one candidate a size for the whole job), rank-order (by the MPI library, in " \
        "the order of ranks), free (chosen like all other calls)",                                                     \
        "placement", "rank-order", "free")                                                                             \
-  NUMBER(min_vector_bytes, "HOCKET_MIN_VECTOR_BYTES", 0, 0, most_set_bytes, true,                                     \
-         "smallest mean message of an irregular exchange that is scheduled; 0: HOCKET_CHOOSE decides")                \
   TEXT(algorithm, "HOCKET_ALGORITHM", true,                                                                           \
        "irregular calls are planned for their sizes by this algorithm, auto: one for each; empty: where it may gain") \
   NUMBER(seed, "HOCKET_SEED", 1, 0, most_set_bytes, true,                                                             \
@@ -67,12 +60,4 @@
          "bytes a second of a connection on planned paths in a scheduled call; 0: as fast as it can")                 \
   ELSEWHERE("HOCKET_MEMORY", "memory profile, made by 'hocket calibrate memory'")                                     \
   ELSEWHERE("HOCKET_LAB", "directory of a lab")                                                                       \
-  ELSEWHERE("HOCKET_CXXFLAGS", "more flags for the compiler that builds the runtime")                                 \
-  REPLACED("HOCKET_FLOW", "HOCKET_FLOW_CONTROL")                                                                      \
-  REPLACED("HOCKET_EARLY", "HOCKET_RELEASE_THRESHOLD")                                                                \
-  REPLACED("HOCKET_AHEAD", "HOCKET_MAX_OUTSTANDING_SEGMENTS")                                                         \
-  REPLACED("HOCKET_ARM", "HOCKET_CANDIDATE")                                                                          \
-  REPLACED("HOCKET_REPRODUCIBLE", "HOCKET_SUMS")                                                                      \
-  REPLACED("HOCKET_SCHEDULER", "HOCKET_ALGORITHM")                                                                    \
-  REPLACED("HOCKET_TRUNKS", "HOCKET_SWITCH_LINKS")                                                                    \
-  REPLACED("HOCKET_TRUNKS_MS", "HOCKET_SWITCH_LINKS_MS")
+  ELSEWHERE("HOCKET_CXXFLAGS", "more flags for the compiler that builds the runtime")

@@ -23,23 +23,14 @@ constexpr std::string_view of_tests = "HOCKET_TEST";
 #define WORD(field, Type, name, must_match, meaning, ...) \
   {name, meaning, Kind::word, 0, 0, 0, {__VA_ARGS__}, must_match},
 #define ELSEWHERE(name, meaning) {name, meaning},
-#define NOTHING(...)
-#define REPLACED(old, now) std::ranges::find(all, std::string_view(now), &Variable::name)->replaced = old;
 std::span<const Variable> table() {
-  static Variable all[] = {HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE, NOTHING)};
-  static const bool complete = [] {
-    HOCKET_VARIABLES(NOTHING, NOTHING, NOTHING, NOTHING, REPLACED)
-    return true;
-  }();
-  (void)complete;
+  static const Variable all[] = {HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE)};
   return all;
 }
 #undef TEXT
 #undef NUMBER
 #undef WORD
 #undef ELSEWHERE
-#undef NOTHING
-#undef REPLACED
 
 /// Letters to insert, remove or exchange to make one of the other (V. I. Levenshtein, 1966).
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -64,19 +55,11 @@ std::string words_of(const Variable& variable) {
   return said;
 }
 
-std::string replaced_name(const Variable& now, std::string_view value) {
-  const bool is_word = !value.empty() && word_of(now, value);
-  const std::string to = now.words.empty() ? "" : is_word ? "=" + std::string(value) : " to " + words_of(now);
-  return std::string(now.replaced) + " does not count any more; set " + std::string(now.name) + to + " instead";
-}
-
-std::string wrong_name(std::string_view name, std::string_view value) {
+std::string wrong_name(std::string_view name) {
   constexpr std::size_t longest = 64;  // no name of ours is near that
   std::string said = "no variable of Hocket is called " + shown(name);
   if (name.size() > longest) return said;
   const auto all = table();
-  const auto now = std::ranges::find(all, name, &Variable::replaced);
-  if (now != all.end()) return replaced_name(*now, value);
   const auto closest =
       std::ranges::min_element(all, {}, [&](const Variable& variable) { return distance(name, variable.name); });
   if (distance(name, closest->name) <= name.size() / 3) said += "; did you mean " + std::string(closest->name) + "?";
@@ -126,7 +109,7 @@ std::vector<std::string> wrong_variables(std::span<const std::string> environmen
     if (!name.starts_with(prefix) || name.starts_with(of_tests)) continue;
     const std::string_view value = name.size() < entry.size() ? entry.substr(name.size() + 1) : "";
     const Variable* const variable = find_variable(name);
-    std::string config_warning = variable != nullptr ? wrong_value(*variable, value) : wrong_name(name, value);
+    std::string config_warning = variable != nullptr ? wrong_value(*variable, value) : wrong_name(name);
     if (!config_warning.empty()) config_warnings.push_back(std::move(config_warning));
   }
   std::ranges::sort(config_warnings);

@@ -24,8 +24,7 @@ struct Variable {
   Kind kind = Kind::text;
   std::uint64_t fallback = 0, least = 0, most = 0;
   std::vector<std::string_view> words = {};
-  bool must_match = false;         ///< the ranks of a communicator decide by it, so it must be the same on all of them
-  std::string_view replaced = {};  ///< its old name, which does not count; empty: none
+  bool must_match = false;  ///< the ranks of a communicator decide by it, so it must be the same on all of them
 };
 
 /// In the order in which docs/settings.md describes them.

@@ -62,7 +62,7 @@ Settings read_environment() {
 #define NUMBER(field, name, ...) s.field = number(name);
 #define WORD(field, Type, name, ...) s.field = static_cast<Type>(word_at(name));
 #define OTHER(...)
-  HOCKET_VARIABLES(TEXT, NUMBER, WORD, OTHER, OTHER)
+  HOCKET_VARIABLES(TEXT, NUMBER, WORD, OTHER)
 #undef TEXT
 #undef NUMBER
 #undef WORD

@@ -27,7 +27,7 @@ inline constexpr std::size_t least_gather_bytes_colliding = 1024, least_gather_b
 #define WORD(field, Type, ...) Type field{};
 #define OTHER(...)
 struct Settings {
-  HOCKET_VARIABLES(TEXT, NUMBER, WORD, OTHER, OTHER)
+  HOCKET_VARIABLES(TEXT, NUMBER, WORD, OTHER)
   std::vector<std::string> plan_paths;       ///< the paths in `plans`
   std::vector<std::string> config_warnings;  ///< messages about invalid settings, a line each
   std::uint64_t config_warnings_digest = 0;  ///< 0: there are none

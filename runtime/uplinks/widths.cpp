@@ -19,6 +19,8 @@
 namespace hocket::runtime {
 namespace {
 
+constexpr std::chrono::milliseconds most_measuring{3000};  ///< a longer look would be felt in a short job
+
 /// One number, so that the ranks agree by a maximum on the measurement with most pairs.
 class Knowledge {
  public:
@@ -127,8 +129,7 @@ SettledNetwork settle_network(MPI_Comm own, const Network& network, const Number
                   remedy};
     std::vector<SwitchLink> wanted;
     for (const std::size_t i : unknown) wanted.push_back(all[i]);
-    const SwitchLinkMeasurement found =
-        measure_switch_links(own, part, numbering, wanted, std::chrono::milliseconds(settings().switch_links_ms));
+    const SwitchLinkMeasurement found = measure_switch_links(own, part, numbering, wanted, most_measuring);
     if (std::ranges::any_of(found.switch_links,
                             [](const MeasuredSwitchLink& switch_link) { return switch_link.rate == 0; }))
       return {.problem = "the rates of uplinks are only assumed, and measuring them gave no answer; " + remedy};

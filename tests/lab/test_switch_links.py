@@ -83,7 +83,7 @@ def nothing_kept(cluster: Path) -> Iterator[None]:
 
 def run(lab: Lab, mpi: Mpi, program: Path, known: KnownNetwork, ranks: int | None = None) -> Said:
     with tempfile.TemporaryDirectory() as told:
-        options = RuntimeOptions(min_bytes=1, min_gather_bytes=1, log=1, report=Path(told))
+        options = RuntimeOptions(min_bytes=1, log=1, report=Path(told))
         env = scheduled_environment(mpi.mpicc, known, options)
         result = lab.run([str(program), "3000"], mpi=mpi, env=env, ranks=ranks, timeout=120, capture=True)
         assert result.exit_code == 0 and " 0 wrong" in result.output, result.output

@@ -58,8 +58,6 @@ class RuntimeOptions:
     flow_control: str | None = None
     choose: str | None = None
     min_bytes: int | None = None
-    min_gather_bytes: int | None = None
-    min_vector_bytes: int | None = None
     algorithm: str | None = None
     segment: int | None = None
     release_threshold: int | None = None

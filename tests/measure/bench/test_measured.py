@@ -23,7 +23,7 @@ NETWORK = ("--network", "chain:2,2", "--placement", "order")
 HOCKET = (sys.executable, "-m", "hocket")
 QUICK = ("--time", "0.02")
 # Irregular exchanges of four ranks gain nothing on one machine; scheduled all the same.
-EVERYTHING = {"HOCKET_MIN_VECTOR_BYTES": "1024"}
+EVERYTHING = {"HOCKET_MIN_BYTES": "1024"}
 
 
 def run(*command: object, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:

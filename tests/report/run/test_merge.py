@@ -98,9 +98,9 @@ def test_advice_names_what_took_time_and_can_be_helped() -> None:
     (told,) = advice(merge([rank(0, LARGE, slow)], 1))
     assert "89%" in told and "2 KiB" in told and "--min-bytes" in told
     vector = replace(slow, call="MPI_Neighbor_alltoall_c")
-    assert "--min-vector-bytes" in advice(merge([rank(0, vector)], 1))[0]
+    assert "--min-bytes" in advice(merge([rank(0, vector)], 1))[0]
     gather = replace(slow, call="MPI_Allgatherv_init")
-    assert "--min-gather-bytes" in advice(merge([rank(0, gather)], 1))[0]
+    assert "--min-bytes" in advice(merge([rank(0, gather)], 1))[0]
     assert advice(merge([rank(0, LARGE, replace(slow, seconds=0.001))], 1)) == []
     assert advice(merge([rank(0, LARGE, replace(slow, most=8))], 1)) == []
     assert advice(merge([rank(0, replace(slow, why="few_ranks"))], 1)) == []

@@ -11,7 +11,7 @@ import pytest
 from reported_calls import Said
 
 Check = Callable[..., Said]
-LOW = {"HOCKET_MIN_BYTES": "1", "HOCKET_MIN_GATHER_BYTES": "1"}
+LOW = {"HOCKET_MIN_BYTES": "1"}
 LINE = "a GPU runtime is loaded, and Hocket cannot send from GPU memory"
 
 

@@ -16,7 +16,7 @@ from reported_calls import Said, all_scheduled
 
 Check = Callable[..., Said]
 
-ALL = {"HOCKET_MIN_GATHER_BYTES": "1"}
+ALL = {"HOCKET_MIN_BYTES": "1"}
 BOTH = ("MPI_Allgather", "MPI_Allgatherv")
 ERRORS = ("erroneous",)  # the program makes some
 SMALL_SEGMENTS = ALL | {"HOCKET_SEGMENT": "1031"}
@@ -59,7 +59,7 @@ def test_multi_port_networks(check: Check, network: str) -> None:
 def test_small_contributions_go_to_the_mpi_library(check: Check) -> None:
     assert check(all_gathers(1500), "chain:2,2", 4).scheduled() == 0
     all_scheduled(check(all_gathers(4096), "chain:2,2", 4), "MPI_Allgather")
-    assert check(all_gathers(4096), "chain:2,2", 4, "--min-gather-bytes", "10KiB").scheduled() == 0
+    assert check(all_gathers(4096), "chain:2,2", 4, "--min-bytes", "10KiB").scheduled() == 0
 
 
 @pytest.mark.parametrize("window", [1, 2, 64])

@@ -97,7 +97,7 @@ def test_large_exchanges_are_planned_when_first_seen(check: Check, tmp_path: Pat
 
 
 def test_small_exchanges_soon_ask_nobody(launch: Launched) -> None:
-    calls = calls_of(launch, "300x150 30000x80", HOCKET_MIN_VECTOR_BYTES="10000")
+    calls = calls_of(launch, "300x150 30000x80", HOCKET_MIN_BYTES="10000")
     small, large = calls[:150], calls[150:]
     asked = [i for i, call in enumerate(small) if call[1] > 0]
     assert asked == [0, 1, 3, 6, 11, 20, 37, 70, 135]
@@ -116,7 +116,7 @@ def test_where_nothing_can_collide_nobody_is_asked(launch: Launched, ranks: int)
 
 def test_a_limit_passes_on_what_is_smaller(check: Check) -> None:
     for least, calls in (("4000", 3), ("8000", 0)):
-        said = check(f"{ROUNDS} 9000x3", "chain:2,2", 4, env={"HOCKET_MIN_VECTOR_BYTES": least})
+        said = check(f"{ROUNDS} 9000x3", "chain:2,2", 4, env={"HOCKET_MIN_BYTES": least})
         assert said.scheduled("MPI_Alltoallv") == calls
 
 
@@ -148,7 +148,7 @@ def test_every_byte_arrives_by_any_candidate(check: Check, candidate: str, progr
 
 
 def test_options_of_the_launcher(launch: Launched, check: Check) -> None:
-    said = check(f"{ROUNDS} 9000x3", "chain:2,2", 4, "--min-vector-bytes", "1KiB", "--algorithm", "LP")
+    said = check(f"{ROUNDS} 9000x3", "chain:2,2", 4, "--min-bytes", "1KiB", "--algorithm", "LP")
     assert said.served("MPI_Alltoallv")["scheduled: LP"] == 2  # from the second time on
     refused = launch(f"{ROUNDS} 9000x3", "chain:2,2", 4, "--algorithm", "fastest")
     assert refused.returncode == 2 and "no irregular algorithm is called 'fastest'" in refused.stderr

@@ -20,7 +20,7 @@ Check = Callable[..., Said]
 @pytest.mark.parametrize("network", ["chain:3,3", "torus:2x2x2"])
 def test_every_root(check: Check, network: str) -> None:
     ranks = read_network(network).ranks
-    said = check(broadcasts(), network, ranks, env={"HOCKET_MIN_GATHER_BYTES": "1"})
+    said = check(broadcasts(), network, ranks, env={"HOCKET_MIN_BYTES": "1"})
     for part in (ranks, ranks // 2):
         all_scheduled(said, "MPI_Bcast", ranks=part)
 
@@ -40,12 +40,12 @@ def test_plan_files_beside_one_of_all_gathers(check: Check, tmp_path: Path) -> N
         given += ["--plan", str(path)]
     all_scheduled(check(broadcasts(20011), "chain:2,2", 4, *given), "MPI_Bcast", ranks=4)
     for plans in (given, given[:4]):
-        said = check(all_gathers(20011), "chain:2,2", 4, *plans, env={"HOCKET_MIN_GATHER_BYTES": "1"})
+        said = check(all_gathers(20011), "chain:2,2", 4, *plans, env={"HOCKET_MIN_BYTES": "1"})
         all_scheduled(said, "MPI_Allgather", "MPI_Allgatherv", ranks=4)
 
 
 @pytest.mark.slow  # 6 GB of memory
 def test_an_element_that_mpi_cannot_pack(launch: Callable[..., subprocess.CompletedProcess[str]]) -> None:
-    done = launch("long_element", "chain:2,1", 3, env={"HOCKET_MIN_GATHER_BYTES": "1"})
+    done = launch("long_element", "chain:2,1", 3, env={"HOCKET_MIN_BYTES": "1"})
     assert done.returncode == 0, done.stdout + done.stderr
     assert "scheduled 1\n" in done.stdout and " 0 wrong" in done.stdout

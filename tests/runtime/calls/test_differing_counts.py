@@ -90,7 +90,7 @@ def test_every_call_ends_on_all_ranks(mpi: Mpi, launch: Launch, program: Path, f
         ("b", OWN_SIZES[1:3], {"HOCKET_CANDIDATE": "order"}),
         ("b", OWN_SIZES[1:3], {"HOCKET_CANDIDATE": "window-4-large", "HOCKET_SEGMENT": "4099"}),
         ("b", OWN_SIZES[:1], ALL),
-        ("b", OWN_SIZES[2:], {"HOCKET_MIN_VECTOR_BYTES": "1"}),
+        ("b", OWN_SIZES[2:], {"HOCKET_MIN_BYTES": "1"}),
     ],
     ids=["window-1", "order", "window-4-large", "planned", "asked"],
 )
@@ -99,7 +99,7 @@ def test_messages_of_their_own_sizes(
 ) -> None:
     """Forced phases ask nobody for sizes. Else a rank that sends itself what it does not expect leaves a call to the
     library, as it does persistent requests."""
-    forced = {"SCHEDULED": "1", "HOCKET_MIN_VECTOR_BYTES": "1"} if "HOCKET_CANDIDATE" in env else {}
+    forced = {"SCHEDULED": "1", "HOCKET_MIN_BYTES": "1"} if "HOCKET_CANDIDATE" in env else {}
     done = launch([str(program), forms, ",".join(calls)], "chain:2,2", RANKS, env={**env, **forced})
     assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
     error = str(TRUNCATED[mpi.family])

@@ -94,7 +94,7 @@ def test_nobody_waits_for_a_rank_that_errs_where_the_call_does_not(
     """Communicators of the runtime's own are made in the next call in which all ranks wait for each other."""
     if mpi.family is MpiFamily.MPICH:
         pytest.skip("MPICH's wheel looks at no argument")
-    env = {"HOCKET_CHOOSE": "learn", "HOCKET_CHOICES": str(tmp_path), "HOCKET_MIN_BYTES": "1"}
+    env = {"HOCKET_CHOOSE": "learn", "HOCKET_CHOICES": str(tmp_path), "HOCKET_MIN_BYTES": "1000"}
     env["HOCKET_TRACE"] = str(tmp_path / "trace")
     check("errs_while_pending", "chain:2,2", 4, env=env, timeout=60)
     assert counted(tmp_path / "trace.0")["all-to-all"] > 0

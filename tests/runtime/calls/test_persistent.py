@@ -15,7 +15,7 @@ Check = Callable[..., Said]
 BLOCKING = "persistent_blocking"
 ALL_TO_ALLS = (4 + 7 + 20) + (4 + 2)  # persistent and blocking
 VECTORS = 5
-IRREGULAR = {"HOCKET_MIN_VECTOR_BYTES": "1", "HOCKET_ALGORITHM": "LP"}
+IRREGULAR = {"HOCKET_MIN_BYTES": "8", "HOCKET_ALGORITHM": "LP"}
 
 
 def test_every_kind_of_call_on_requests(check: Check) -> None:
@@ -67,7 +67,7 @@ def test_freed_while_active_just_before_the_end(check: Check) -> None:
 
 
 def test_small_messages_are_passed_on(check: Check) -> None:
-    env = {"HOCKET_MIN_BYTES": "1000000", "HOCKET_MIN_VECTOR_BYTES": "1000000"}
+    env = {"HOCKET_MIN_BYTES": "1000000"}
     assert check(BLOCKING, "chain:2,2", 4, env=env).scheduled() == 0
 
 

@@ -19,7 +19,7 @@ from reported_calls import Said, all_scheduled
 Check = Callable[..., Said]
 Launch = Callable[..., CompletedProcess[str]]
 
-ALL = {"HOCKET_MIN_GATHER_BYTES": "1"}
+ALL = {"HOCKET_MIN_BYTES": "1"}
 SMALL_SEGMENTS = ALL | {"HOCKET_SEGMENT": "1031"}
 SCATTERS = ("MPI_Reduce_scatter_block", "MPI_Reduce_scatter")
 ORDERED = ("operation",)  # one of the program's does not commute

@@ -41,7 +41,7 @@ def test_phases_and_messages(check: Callable[..., Said], tmp_path: Path, file: b
         asked = ["broadcast", "--network", NETWORK, "--root", str(root), "--bytes", "4KiB", "-o", str(saved)]
         assert CliRunner().invoke(plan, asked).exit_code == 0
         options = ["--plan", str(saved)]
-    env = {"HOCKET_MIN_GATHER_BYTES": "1", "HOCKET_TRACE": str(trace)}
+    env = {"HOCKET_MIN_BYTES": "1", "HOCKET_TRACE": str(trace)}
     said = check(f"rooted_sizes {' '.join(map(str, SIZES))}", NETWORK, RANKS, *options, env=env)
     all_scheduled(said, "MPI_Bcast", "MPI_Reduce")
     of_ranks = [sent(trace, rank) for rank in range(RANKS)]

@@ -96,18 +96,3 @@ def test_nonblocking_sums_stay_where_the_first_was_served(sums: Callable[..., in
 
 def test_in_the_order_of_ranks(sums: Callable[..., int]) -> None:
     assert sums("sums", SLOW, FAST, LONG, env={"HOCKET_SUMS": "rank-order"}) == 0
-
-
-@pytest.mark.parametrize("value", ["rank-order", "placement", "yes"])
-def test_the_old_name_is_refused(launch: Launched, value: str) -> None:
-    done = launch("subsets 300", "chain:2,2", 4, env={"HOCKET_REPRODUCIBLE": value})
-    assert done.returncode == 2 and "Traceback" not in done.stderr and not done.stdout
-    new = f"HOCKET_SUMS={value}" if value != "yes" else "HOCKET_SUMS to placement, rank-order or free"
-    assert f"HOCKET_REPRODUCIBLE does not count any more; set {new} instead" in done.stderr
-
-
-def test_the_old_name_in_the_ranks(launch: Launched) -> None:
-    """Started by a launcher that ignores the name: reported once, and the default counts."""
-    done = launch("subsets 300", "chain:2,2", 4, exports={"HOCKET_REPRODUCIBLE": "rank-order"})
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr.count("does not count any more; set HOCKET_SUMS=rank-order instead") == 1

@@ -23,7 +23,7 @@ from reported_calls import Said
 Check = Callable[..., Said]
 
 SUBSETS = "subsets 300"
-LOW = {"HOCKET_MIN_BYTES": "1", "HOCKET_MIN_GATHER_BYTES": "1"}
+LOW = {"HOCKET_MIN_BYTES": "1"}
 FIRST = "${PMI_RANK:-$PMIX_RANK}"
 ROOT = Path(__file__).parents[3]
 
@@ -44,7 +44,6 @@ def test_every_wrong_value_is_said_once(check: Check) -> None:
         "HOCKET_WHATEVER_THIS_IS": "1",
         "HOCKET_MIN_BYTES": "-1",
         "HOCKET_RELEASE_THRESHOLD": "none",
-        "HOCKET_EARLY": "1",  # a former name
     }
     said = check(SUBSETS, "chain:2,2", 4, exports=wrong)  # hocket run sets some itself
     for line in (
@@ -56,7 +55,6 @@ def test_every_wrong_value_is_said_once(check: Check) -> None:
         "no variable of Hocket is called HOCKET_WHATEVER_THIS_IS\n",
         "HOCKET_MIN_BYTES='-1' is not",
         "HOCKET_RELEASE_THRESHOLD='none' is not",
-        "HOCKET_EARLY does not count any more; set HOCKET_RELEASE_THRESHOLD instead",
     ):
         assert said.count(line) == 1, said
 
@@ -71,7 +69,6 @@ def test_a_wrong_value_on_one_rank(check: Check) -> None:
     ("variable", "values", "differing"),
     [
         ("HOCKET_MIN_BYTES", ("1", "1000000"), "HOCKET_MIN_BYTES"),
-        ("HOCKET_MIN_GATHER_BYTES", ("1", "1000000"), "HOCKET_MIN_GATHER_BYTES"),
         ("HOCKET_FLOW_CONTROL", ("token", "free"), "HOCKET_FLOW_CONTROL"),
         ("HOCKET_RELEASE_THRESHOLD", ("0", "2048"), "ranks differ in HOCKET_RELEASE_THRESHOLD"),
         ("HOCKET_PLAN", ("''", "/nonexistent"), "HOCKET_PLAN is not set"),
@@ -183,7 +180,7 @@ def test_the_docs_have_the_defaults_and_what_is_alike() -> None:
 
 def test_the_help_of_options_says_what_the_variables_mean() -> None:
     text = " ".join(CliRunner().invoke(run, ["--help"], terminal_width=200).output.split())
-    asked = ("HOCKET_MIN_BYTES", "HOCKET_MIN_GATHER_BYTES", "HOCKET_MIN_VECTOR_BYTES", "HOCKET_ALGORITHM")
+    asked = ("HOCKET_MIN_BYTES", "HOCKET_ALGORITHM")
     for variable in _core.variables():
         if variable.name in asked:
             assert variable.meaning[1:] in text and f"[default: {variable.name}" in text

@@ -73,8 +73,6 @@ def test_a_plan_that_does_not_hold_is_refused(tmp_path: Path) -> None:
     [
         ("HOCKET_FLOW_CONTROL", "barrier", ("--flow", "free", "free")),
         ("HOCKET_MIN_BYTES", "77", ("--min-bytes", "5", "5")),
-        ("HOCKET_MIN_GATHER_BYTES", "77", ("--min-gather-bytes", "5", "5")),
-        ("HOCKET_MIN_VECTOR_BYTES", "77", ("--min-vector-bytes", "5", "5")),
         ("HOCKET_ALGORITHM", "LP", ("--algorithm", "AC", "AC")),
         ("HOCKET_PLACEMENT", "order", ("--placement", "names", "")),
         ("HOCKET_LOG", "1", ("-vv", "2")),
@@ -115,22 +113,6 @@ def test_one_line_and_no_start_for_such_a_variable() -> None:
     # It does not count beside the option.
     options = RuntimeOptions(flow_control="barrier").completed({"HOCKET_FLOW_CONTROL": "fast"})
     assert options.environment()["HOCKET_FLOW_CONTROL"] == "barrier"
-
-
-@pytest.mark.parametrize(
-    ("former", "now"),
-    [
-        ("HOCKET_FLOW", "HOCKET_FLOW_CONTROL"),
-        ("HOCKET_EARLY", "HOCKET_RELEASE_THRESHOLD"),
-        ("HOCKET_AHEAD", "HOCKET_MAX_OUTSTANDING_SEGMENTS"),
-        ("HOCKET_SCHEDULER", "HOCKET_ALGORITHM"),
-        ("HOCKET_TRUNKS", "HOCKET_SWITCH_LINKS"),
-    ],
-)
-def test_a_former_name_does_not_count(former: str, now: str) -> None:
-    (told,) = _core.wrong_variables([f"{former}=4"])
-    assert told.startswith(f"{former} does not count any more; set {now}")
-    assert RuntimeOptions().completed({former: "4"}) == RuntimeOptions()
 
 
 def test_plans_that_a_variable_names(tmp_path: Path) -> None:

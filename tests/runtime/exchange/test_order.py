@@ -213,7 +213,6 @@ def run(
         "HOCKET_TRACE": str(trace),
         "HOCKET_SEGMENT": str(segment),
         "HOCKET_MIN_BYTES": "1",
-        "HOCKET_MIN_GATHER_BYTES": "1",
     }
     # Past the launcher, which refuses plans whose messages collide: the ranks' part is tested here.
     check(f"in_turn {size} {ROUNDS}", network, built.ranks, env=env, exports={"HOCKET_PLAN": ":".join(paths)})
@@ -254,7 +253,7 @@ def test_irregular_exchanges_keep_to_their_plan(
     waits = _core.derive_waits(built, schedule, window)
     plan = _core.Plan(built, schedule, waits, demand, algorithm, 0, 0.0, 0.0)
     settings = {
-        "HOCKET_MIN_VECTOR_BYTES": 1,
+        "HOCKET_MIN_BYTES": 1,
         "HOCKET_ALGORITHM": algorithm,
         "HOCKET_SEED": 7,
     }

@@ -75,7 +75,7 @@ def test_parts_are_planned_like_networks(check: Check, tmp_path: Path, network: 
     source = source_of(network, tmp_path)
     whole = read_network(source)
     trace = tmp_path / "trace"
-    env = {"HOCKET_MIN_BYTES": "1", "HOCKET_MIN_GATHER_BYTES": "1", "HOCKET_TRACE": str(trace)}
+    env = {"HOCKET_MIN_BYTES": "1", "HOCKET_TRACE": str(trace)}
     said = check(f"in_turn 3000 2 {parts}", source, whole.ranks, env=env)
     for part in set(parts):
         members = [rank for rank in range(whole.ranks) if parts[rank] == part]

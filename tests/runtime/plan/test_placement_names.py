@@ -21,7 +21,7 @@ PROGRAMS = Path(__file__).parents[1] / "programs"
 Check = Callable[..., Said]
 
 SUBSETS = "subsets 300"
-LOW = {"HOCKET_MIN_BYTES": "1", "HOCKET_MIN_GATHER_BYTES": "1"}
+LOW = {"HOCKET_MIN_BYTES": "1"}
 RANK = "${PMI_RANK:-$PMIX_RANK}"
 
 

@@ -218,7 +218,7 @@ def test_recording_alone_follows_no_schedule(record: Record, mpi: Mpi, tmp_path:
     calls = calls_of(tmp_path / "t.json")
     assert "phases" not in alone.stderr and not list(tmp_path.glob("trace.*"))
     where = ["--mpi", mpi.mpiexec, "--network", "chain:2,2", "-n", str(RANKS), "--placement", "order"]
-    start = [sys.executable, "-m", "hocket", "run", *where, "--min-gather-bytes", "1", "--"]
+    start = [sys.executable, "-m", "hocket", "run", *where, "--min-bytes", "1", "--"]
     scheduled = record("traffic", begin=["--mpi", mpi.mpiexec, "--"], start=start, **told)
     assert scheduled.returncode == 0, scheduled.stderr
     assert "all-gather of 4 ranks on 4 hosts" in scheduled.stderr

@@ -28,13 +28,13 @@ def test_what_is_scheduled(launch: Launch, tmp_path: Path, case: str) -> None:
 
 
 def test_fewer_elements_than_ranks(launch: Launch, tmp_path: Path) -> None:
-    assert served(launch, tmp_path / "trace", "count", HOCKET_MIN_GATHER_BYTES="1")
+    assert served(launch, tmp_path / "trace", "count", HOCKET_MIN_BYTES="1")
 
 
 @pytest.mark.parametrize("case", ["ordered", "later"])
 def test_what_the_library_does(launch: Launch, tmp_path: Path, case: str) -> None:
     """Operations that do not commute, and the program's own in a call that lasts."""
-    assert not served(launch, tmp_path / "trace", case, HOCKET_MIN_GATHER_BYTES="1")
+    assert not served(launch, tmp_path / "trace", case, HOCKET_MIN_BYTES="1")
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_every_predefined_operation_on_every_type_that_allows_it(mpi: Mpi, launc
     """Elements are those of MPI_Reduce_local, also where numbers overflow or are none, and if another order comes to
     others they are of a class that HOCKET_SUMS speaks of. The library serves what Open MPI makes other things of at
     other places of a vector."""
-    env = {"HOCKET_MIN_GATHER_BYTES": "1", "HOCKET_SUMS": sums}
+    env = {"HOCKET_MIN_BYTES": "1", "HOCKET_SUMS": sums}
     done = launch("reduce_types", "chain:2,1", 3, env=env)
     assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
     found = re.findall(r"^(\w+) (\w+) (scheduled|native) (exact|by-order)$", done.stdout, re.MULTILINE)

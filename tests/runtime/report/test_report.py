@@ -83,7 +83,7 @@ def test_calls_and_bytes_are_counted_exactly(report: Callable[..., Told]) -> Non
 
 
 def test_reductions_and_broadcasts(report: Callable[..., Told]) -> None:
-    told = report("report_calls sums", "chain:2,2", 4, "--min-gather-bytes", "1024")
+    told = report("report_calls sums", "chain:2,2", 4, "--min-bytes", "1024")
     assert told.returncode == 0, told.said
     vector, others = 4 * 4096, 3
     # Bytes that all ranks send if none forwards or adds up for others; on a link at least, of the vector.
@@ -112,7 +112,7 @@ def test_persistent_exchanges_count_from_start_to_end(report: Callable[..., Told
 
 
 def test_all_gathers(report: Callable[..., Told]) -> None:
-    told = report("report_calls gathers", "chain:2,2", 4, "--min-gather-bytes", "1")
+    told = report("report_calls gathers", "chain:2,2", 4, "--min-bytes", "1")
     equal = told.line(call="MPI_Allgather")
     assert (equal["served"], equal["calls"], equal["bytes"]) == ("scheduled", 4, 4 * 4 * 3 * 4096)
     # Each host gets three contributions through its link.
@@ -139,7 +139,7 @@ IRREGULAR = sum(1024 * (1 + (rank + to) % 3) for rank in range(4) for to in rang
 
 
 def test_irregular_exchanges_are_scheduled_when_their_sizes_come_back(report: Callable[..., Told]) -> None:
-    told = report("report_calls vectors", "chain:2,2", 4, "--min-vector-bytes", "1", "--algorithm", "auto")
+    told = report("report_calls vectors", "chain:2,2", 4, "--min-bytes", "1", "--algorithm", "auto")
     others = told.line(call="MPI_Alltoallv", calls=4)  # the first follows the phases of the equal all-to-all
     assert (others["served"], others["bytes"]) == ("scheduled", 4 * IRREGULAR)
     assert 0 < others["bound_seconds"] <= others["predicted_seconds"]

@@ -16,7 +16,7 @@ from hocket.launch.mpi import Abi, Mpi, abi_of
 from reported_calls import Said
 
 Check = Callable[..., Said]
-EVERY_SIZE = {"HOCKET_MIN_VECTOR_BYTES": "1", "HOCKET_MIN_GATHER_BYTES": "1"}
+EVERY_SIZE = {"HOCKET_MIN_BYTES": "1"}
 
 
 @pytest.fixture(scope="session")

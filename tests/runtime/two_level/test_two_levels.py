@@ -32,7 +32,7 @@ def test_any_number_of_hosts(check: Check, network: str, ranks: int) -> None:
 def test_where_nobody_has_named_a_candidate(check: Check, network: str, ranks: int) -> None:
     """Sums that round go by aggregates at once, all others rank by rank."""
     hosts = sum(map(int, network.split(":")[1].split(",")))
-    env = {"HOCKET_MIN_GATHER_BYTES": "1", "HOCKET_CHOOSE": "learn"}
+    env = {"HOCKET_MIN_BYTES": "1", "HOCKET_CHOOSE": "learn"}
     said = check("two_levels 20011", f"{network}*{ranks}", hosts * ranks, env=env)
     all_scheduled(said, "MPI_Allreduce", *SUMS, "MPI_Bcast", but=NARROW)
     assert any(who.startswith("scheduled: aggregates by ") for who in said.served("MPI_Allreduce")), (

@@ -19,7 +19,7 @@ PANELS: Final = {
     ),
     "Schedule": (
         *("--algorithm", "--flow", "--window", "--seed", "--two-level", "--compare", "--plan", "--placement"),
-        *("--choose", "--min-bytes", "--min-gather-bytes", "--min-vector-bytes", "--candidates", "--native"),
+        *("--choose", "--min-bytes", "--candidates", "--native"),
     ),
     "Network": (
         *("--network", "--rate", "--latency", "--ranks-per-host", "--oversubscription", "--uplink-rate"),

@@ -100,10 +100,7 @@ choose_option = click.option("--choose", metavar="HOW", cls=_OfVariable)
 # Options for which calls of a program are scheduled, and for how much is printed.
 program_options = options(
     choose_option,
-    *(
-        click.option(name, metavar="SIZE", callback=_bytes, cls=_OfVariable)
-        for name in ("--min-bytes", "--min-gather-bytes", "--min-vector-bytes")
-    ),
+    click.option("--min-bytes", metavar="SIZE", callback=_bytes, cls=_OfVariable),
     click.option(
         "-v", "--verbose", count=True, help="Log what each communicator does. -vv: also log each call site."
     ),

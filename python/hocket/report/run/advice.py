@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from typing import Final
 
@@ -48,19 +47,9 @@ _REMEDIES: Final = {
 }
 
 
-_BY_BLOCKS: Final = re.compile("allgather|reduce|bcast")
-
-
-def _limit_option(line: Line) -> str:
-    name = line.call.lower().removesuffix("_c").removesuffix("_init")
-    if "neighbor" in name or name.endswith(("alltoallv", "alltoallw")):
-        return "--min-vector-bytes"
-    return "--min-gather-bytes" if _BY_BLOCKS.search(name) else "--min-bytes"
-
-
 def _group(line: Line) -> tuple[str, str]:
     """The reason, and what is to be said of it."""
-    return line.why, _limit_option(line) if line.why == "small" else line.detail
+    return line.why, "--min-bytes" if line.why == "small" else line.detail
 
 
 def advice(account: Account) -> list[str]:
