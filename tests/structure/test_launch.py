@@ -7,7 +7,7 @@ PACKAGE = Path(__file__).parents[2] / "python/hocket"
 # Modules that run tools and daemons, which have no ranks.
 TOOLS = {
     "cli/discover.py",
-    "doctor/compiler.py",
+    "doctor/installation.py",
     "lab/slurm.py",
     "lab/watchdog.py",
     "launch/mpi.py",

@@ -1,10 +1,11 @@
-"""Jobs of Hocket's own: every rank runs one module, and rank 0 tells what it finds, on the way and at the end.
+"""Jobs of Hocket's own: every rank runs one function, and rank 0 tells what it finds, on the way and at the end.
 
 What ranks say comes by standard output, which every launcher brings here: one JSON object a line behind a mark.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import os
@@ -13,7 +14,7 @@ import tempfile
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 from hocket.errors import HocketError, MissingToolError, UsageError
 from hocket.launch import started
@@ -25,16 +26,17 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Tell = Callable[[dict[str, Any]], None]
+Work = Callable[["MPI.Intracomm", dict[str, Any], Tell], Any]
 
 MARK: Final = "hocket-job:"
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Ranks that run ``module``, which calls :func:`run_as_rank`. ``what``: plain values that they work by; ``until``:
-    what is done when they have ended well."""
+    """Ranks that call ``work`` (``module:function``) with their communicator, ``what``, which are plain values, and a
+    function that sends messages. ``until``: what is done when they have ended well."""
 
-    module: str
+    work: str
     ranks: int
     what: dict[str, Any]
     until: str
@@ -67,7 +69,8 @@ def run_job(
     ``verbose``: shows all that they say; None where the user has no option for that.
     """
     need_mpi4py()
-    worker = [sys.executable, "-m", job.module, json.dumps({"ranks": job.ranks, "what": job.what})]
+    told = {"work": job.work, "ranks": job.ranks, "what": job.what}
+    worker = [sys.executable, "-m", "hocket.launch.job", json.dumps(told)]
     variables = {**environment, **mpi4py_environment(mpi)}
     command = launch_command(mpi, job.ranks, (), variables, worker, hostfile=hostfile)
     answers = []
@@ -89,9 +92,14 @@ def run_job(
         return Outcome(answers[-1], error_lines(said))
 
 
-def run_as_rank(work: Callable[[MPI.Intracomm, dict[str, Any], Tell], Any]) -> None:
-    """Run ``work`` in a rank of a job, with the job's description and a function that sends messages. Its result on
-    rank 0 is the job's answer. Errors are reported, not raised.
+def work_of(job: str) -> Work:
+    """The function of a job's ranks."""
+    module, _, name = job.partition(":")
+    return cast(Work, getattr(importlib.import_module(module), name))
+
+
+def _run_as_rank() -> None:
+    """Work in a rank of a job. The result on rank 0 is the job's answer. Errors are reported, not raised.
 
     A HocketError is the same on all ranks; anything else ends the job, for others may wait for this rank.
     """
@@ -109,7 +117,7 @@ def run_as_rank(work: Callable[[MPI.Intracomm, dict[str, Any], Tell], Any]) -> N
                 "mpi4py does not run on the MPI of the launcher",
                 remedy="set MPI4PY_LIBMPI to the path of its libmpi.so, or choose another MPI by --mpi",
             )
-        answer = work(comm, job["what"], tell)
+        answer = work_of(job["work"])(comm, job["what"], tell)
         if comm.Get_rank() == 0:
             tell({"answer": answer})
     except HocketError as error:
@@ -151,3 +159,7 @@ def run_here(ranks: int | None, work: Callable[[MPI.Intracomm], T]) -> T:
         traceback.print_exc()
         comm.Abort(1)
         raise
+
+
+if __name__ == "__main__":
+    _run_as_rank()

@@ -67,7 +67,7 @@ def sorted_by(
 
     Raises HocketError with what the ranks say, or with how they ended if they do not say anything.
     """
-    job = Job("hocket.sorting.worker", ranks, asdict(files), "all was sorted")
+    job = Job("hocket.sorting.worker:work", ranks, asdict(files), "all was sorted")
     outcome = run_job(
         job,
         mpi,

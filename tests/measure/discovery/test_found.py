@@ -10,8 +10,7 @@ import pytest
 
 from hocket.cli._shared.measured import answer, write_network
 from hocket.errors import NetworkError
-from hocket.measure.discovery.found import Bottleneck, Found
-from hocket.measure.discovery.kept import kept_for, kept_path
+from hocket.measure.discovery.found import Bottleneck, Found, kept_for, kept_path
 from hocket.network import read_network
 
 HOST = 6e6  # bytes/s
