@@ -18,7 +18,7 @@ TOOLS = {
     "launch/runtime/wrapper.py",
 }
 # Where the type of what has been started is named.
-LISTEN = {"lab/cluster.py", "launch/messages.py"}
+LISTEN = {"lab/cluster.py", "launch/job.py"}
 STARTS = r"\bsubprocess\b|\bos\.(?:exec|spawn|posix_spawn|system|popen|fork)|\bmultiprocessing\b"
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -29,10 +27,15 @@ from hocket.cli._shared.launching import (
 )
 from hocket.cli._shared.options import defaults_options, load_network, loud, ranks_option
 from hocket.cli._shared.usage import Choice, named
-from hocket.cli._shared.work import PATIENCE, as_columns, check_writable, json_option, tell, wants_json
+from hocket.cli._shared.work import (
+    as_columns,
+    check_writable,
+    json_option,
+    progress_of,
+    tell,
+)
 from hocket.errors import HocketError, UsageError
 from hocket.system.files import real_path, replaced
-from hocket.system.terminal import console
 from hocket.units import format_time, format_total, parse_bytes
 
 if TYPE_CHECKING:
@@ -112,7 +115,7 @@ def sort(
     files = _check(source_file, output, field, payload)
     mpi = find_mpi(mpi_name)
     environment = _environment(mpi, ranks, source, hostfile, defaults, options)
-    with as_exceptions(), _outputs(files) as places, _progress() as on_step:
+    with as_exceptions(), _outputs(files) as places, progress_of() as on_step:
         what = FileSort(
             keys=source_file,
             keys_output=places[0],
@@ -123,7 +126,13 @@ def sort(
             memory=limit,
         )
         report = sorted_by(
-            mpi, ranks, what, environment, hostfile=hostfile, on_step=on_step, verbose=options.log > 0
+            mpi,
+            ranks,
+            what,
+            environment,
+            hostfile=hostfile,
+            on_step=on_step,
+            verbose=options.log > 0,
         )
     tell(asdict(report), lambda: [_summary(report, with_report)], indent=2)
 
@@ -213,31 +222,6 @@ def _outputs(files: list[tuple[ArrayFile, str]]) -> Iterator[list[str]]:
                     f"cannot write {path}: {error.strerror or error}", remedy="choose another place"
                 ) from error
         yield [str(place) for place in places]
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, int, int], None]]:
-    """A bar on a terminal, after a while; what it returns moves it on."""
-    if wants_json() or not sys.stderr.isatty():
-        yield lambda name, done, steps: None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description:<16}", markup=False), BarColumn(), TimeElapsedColumn())
-    bar = Progress(*columns, console=console(), transient=True)
-    task = bar.add_task("starting", total=None)
-    appear = threading.Timer(PATIENCE, bar.start)
-    appear.start()
-
-    def on_step(name: str, done: int, steps: int) -> None:
-        bar.update(task, description=name, completed=done, total=steps or None)
-
-    try:
-        yield on_step
-    finally:
-        appear.cancel()
-        appear.join()
-        bar.stop()
 
 
 def _summary(report: Report, with_steps: bool) -> str:

@@ -9,16 +9,18 @@ import importlib
 import importlib.util
 import json
 import os
+import queue
+import subprocess
 import sys
 import tempfile
+import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 from hocket.errors import HocketError, MissingToolError, UsageError
 from hocket.launch import started
-from hocket.launch.messages import error_lines, how_it_ended, messages
 from hocket.launch.mpi import OF_RANKS, Mpi, launch_command, mpi4py_environment, mpi_of_rank
 
 if TYPE_CHECKING:
@@ -34,12 +36,14 @@ MARK: Final = "hocket-job:"
 @dataclass(frozen=True, slots=True)
 class Job:
     """Ranks that call ``work`` (``module:function``) with their communicator, ``what``, which are plain values, and a
-    function that sends messages. ``until``: what is done when they have ended well."""
+    function that sends messages. ``until``: what is done when they have ended well. ``patience``: seconds in which they
+    have to tell something."""
 
     work: str
     ranks: int
     what: dict[str, Any]
     until: str
+    patience: float | None = None
 
 
 class Outcome(NamedTuple):
@@ -75,7 +79,7 @@ def run_job(
     command = launch_command(mpi, job.ranks, (), variables, worker, hostfile=hostfile)
     answers = []
     with tempfile.TemporaryFile() as said, started(command, stderr=None if verbose else said) as process:
-        for message in messages(process, MARK, bool(verbose)):
+        for message in _messages(process, bool(verbose), job.patience):
             if "error" in message:
                 raise HocketError(message["error"])
             if "answer" in message:
@@ -86,10 +90,60 @@ def run_job(
         if code != 0 or not answers:
             by_hand = "run it by hand: " + " ".join(command)
             raise HocketError(
-                how_it_ended(code, said, job.until),
+                _how_it_ended(code, said, job.until),
                 remedy=by_hand if verbose is None else "-v shows the output of the ranks",
             )
-        return Outcome(answers[-1], error_lines(said))
+        return Outcome(answers[-1], _error_lines(said))
+
+
+def _lines(process: subprocess.Popen[str], patience: float | None) -> Iterator[str]:
+    """Lines that a process prints. Raises HocketError if nothing comes for ``patience`` seconds."""
+    heard: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+    def listen() -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            heard.put(line)
+        heard.put(None)
+
+    threading.Thread(target=listen, daemon=True).start()
+    while True:
+        try:
+            line = heard.get(timeout=patience)
+        except queue.Empty:
+            raise HocketError(
+                f"the ranks have not reported for {patience:g} s",
+                remedy="check that the hosts are not overloaded and can reach each other",
+            ) from None
+        if line is None:
+            return
+        yield line
+
+
+def _messages(
+    process: subprocess.Popen[str], verbose: bool, patience: float | None
+) -> Iterator[dict[str, Any]]:
+    """JSON objects that ranks print behind the mark, one a line. Other lines are the MPI library's, and shown if
+    ``verbose``."""
+    for line in _lines(process, patience):
+        before, found, text = line.partition(MARK)
+        if found:
+            yield json.loads(text)
+        elif verbose:
+            print(before, end="", file=sys.stderr)
+
+
+def _how_it_ended(code: int, said: IO[bytes], before: str) -> str:
+    """Text on ranks that ended too early, with their last line of error output, which tends to say why."""
+    words = "".join(f": {line}" for line in _error_lines(said)[-1:])
+    return f"the ranks ended with exit code {code if code >= 0 else 128 - code} before {before}{words}"
+
+
+def _error_lines(said: IO[bytes]) -> list[str]:
+    """Lines that the ranks or the launcher printed on standard error, without those that have no letters."""
+    said.seek(0)
+    told = [line.strip() for line in said.read().decode(errors="replace").splitlines()]
+    return [line for line in told if any(map(str.isalpha, line))]
 
 
 def work_of(job: str) -> Work:

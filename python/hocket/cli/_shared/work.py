@@ -107,7 +107,7 @@ def with_spinner(text: str, work: Callable[[], T]) -> T:
 
 @contextmanager
 def progress_of() -> Iterator[Callable[[int, int, str], None]]:
-    """A bar that hears how much is measured, of how much, and what comes next; on a terminal."""
+    """A bar that hears how much is done, of how much, and what comes next; on a terminal, after a while."""
     if wants_json() or not sys.stderr.isatty():
         yield lambda at, of, what: None
         return
@@ -120,9 +120,18 @@ def progress_of() -> Iterator[Callable[[int, int, str], None]]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console(), transient=True) as progress:
-        task = progress.add_task("starting", total=None)
-        yield lambda at, of, what: progress.update(task, completed=at, total=of, description=printable(what))
+    bar = Progress(*columns, console=console(), transient=True)
+    task = bar.add_task("starting", total=None)
+    appear = threading.Timer(PATIENCE, bar.start)
+    appear.start()
+    try:
+        yield lambda at, of, what: bar.update(
+            task, completed=at, total=of or None, description=printable(what)
+        )
+    finally:
+        appear.cancel()
+        appear.join()
+        bar.stop()
 
 
 def _show(text: str, done: threading.Event, progress: Progress) -> None:
