@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 from collections.abc import Collection, Sequence
@@ -42,7 +43,8 @@ def by_ranks(
 
     need_mpi4py()
     if in_a_job():
-        return run_here(ranks, lambda comm: work_of(work)(comm, what, lambda message: None))
+        found = run_here(ranks, lambda comm: work_of(work)(comm, what, lambda message: None))
+        return json.loads(json.dumps(found))  # plain values, as ranks that are started tell them
     check_ranks_given(ranks)
     check_ranks_here(ranks, hostfile)
     from hocket.launch.mpi import find_mpi

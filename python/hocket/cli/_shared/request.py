@@ -110,6 +110,7 @@ class Request:
     window: int | None = None
     seed: int = 1
     _read: Demand | None = field(default=None, init=False)  # of the traffic
+    _kept: int = field(default=0, init=False)  # bytes of it that need no message
 
     def demand(self, network: Network) -> Demand:
         """Raises UsageError, and DemandError for traffic that is not of the network's ranks."""
@@ -135,9 +136,15 @@ class Request:
         alpha = None if self.alpha is None else named("--alpha", parse_time, self.alpha)
         if self.collective == IRREGULAR:
             demand = self.demand(network)
-            return with_spinner(
+            planned = with_spinner(
                 text, lambda: plan_irregular(network, demand, by, self.window, alpha or 0.0, self.seed)
             )
+            if self._kept and algorithm is None and not wants_json():
+                click.echo(
+                    f"{format_total(self._kept)} need no message: sender and receiver are the same rank",
+                    err=True,
+                )
+            return planned
         sizes, bytes = self._sizes(network), parse_size(self.size or DEFAULT_BYTES)
         return with_spinner(
             text,
@@ -155,7 +162,7 @@ class Request:
         return _read_contributions(self.contributions, network.ranks)
 
     def _traffic(self, network: Network) -> Demand:
-        """Demand of the file; tells what of it is no message."""
+        """Demand of the file."""
         from hocket.demand import read_traffic
 
         path = self.traffic
@@ -163,11 +170,7 @@ class Request:
             raise UsageError("an irregular exchange needs a traffic matrix", remedy="give --demand FILE")
         traffic = with_spinner(f"reading {path}", lambda: read_traffic(path))
         traffic.check_ranks(network.ranks, path)
-        if traffic.kept_bytes and not wants_json():
-            click.echo(
-                f"{format_total(traffic.kept_bytes)} need no message: sender and receiver are the same rank",
-                err=True,
-            )
+        self._kept = traffic.kept_bytes
         return traffic.demand()
 
 
