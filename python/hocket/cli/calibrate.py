@@ -8,7 +8,7 @@ import click
 
 from hocket.cli._shared.commands import Group
 from hocket.cli._shared.launching import check_ranks_here, mpi_option
-from hocket.cli._shared.options import output_option, ranks_option
+from hocket.cli._shared.options import memory_option, output_option, ranks_option
 from hocket.cli._shared.request import parse_size
 from hocket.cli._shared.usage import Whole
 from hocket.cli._shared.work import (
@@ -45,9 +45,7 @@ calibrate.add_command(network)
 @ranks_option("one for each core", least=2)
 @output_option("FILE", "File for the profile.  [default: the one in the user's cache]")
 @quick_option(30)
-@click.option(
-    "--memory", "size", metavar="SIZE", help="Memory that each rank works on.  [default: by what is free]"
-)
+@memory_option("Memory that each rank works on.  [default: by what is free]")
 @mpi_option
 @show_option("profile", "the one in use")
 @click.option(
@@ -66,7 +64,7 @@ def memory(
     ranks: int | None,
     output: str | None,
     quick: bool,
-    size: str | None,
+    memory_size: str | None,
     mpi_name: str | None,
     show: str | None,
     evaluate: str | None,
@@ -85,7 +83,7 @@ def memory(
 
         profile, where = read_profile(show or None), None
     else:
-        profile, where = _measure(ranks, output, quick, size, mpi_name)
+        profile, where = _measure(ranks, output, quick, memory_size, mpi_name)
     figures = transfers(profile, width)
     rate = None if evaluate is None else composed(evaluate, figures)
     report = {"origin": profile.origin, "width": width, "transfers": figures, "profile": where}

@@ -25,7 +25,7 @@ from hocket.cli._shared.launching import (
     need_network,
     rank_options,
 )
-from hocket.cli._shared.options import defaults_options, load_network, loud, ranks_option
+from hocket.cli._shared.options import defaults_options, load_network, loud, memory_option, ranks_option
 from hocket.cli._shared.usage import Choice, named
 from hocket.cli._shared.work import (
     as_columns,
@@ -70,9 +70,7 @@ class _Program(Refusing, Command):
 )
 @click.option("--key", "field", metavar="FIELD", help="Sort records by this field. Records move as a whole.")
 @click.option("--method", type=Choice(METHODS), default="auto", show_default=True, help="How to sort.")
-@click.option(
-    "--memory", metavar="SIZE", help="Memory for all ranks of a host together.  [default: what is free]"
-)
+@memory_option("Memory for all ranks of a host together.  [default: what is free]")
 @click.option(
     "--report", "with_report", is_flag=True, help="Print the measured and the predicted time of each step."
 )
@@ -89,7 +87,7 @@ def sort(
     payload: tuple[str, str] | None,
     field: str | None,
     method: str,
-    memory: str | None,
+    memory_size: str | None,
     with_report: bool,
     mpi_name: str | None,
     hostfile: str | None,
@@ -109,7 +107,7 @@ def sort(
     from hocket.system.signals import as_exceptions
 
     need_network(source, options)
-    limit = named("--memory", parse_bytes, memory) if memory is not None else None
+    limit = named("--memory", parse_bytes, memory_size) if memory_size is not None else None
     check_ranks_here(ranks, hostfile)
     ranks = ranks or cores()
     files = _check(source_file, output, field, payload)

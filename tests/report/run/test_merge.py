@@ -31,12 +31,12 @@ def test_sums_means_and_most() -> None:
     (line,) = lines(rank(0, first), rank(1, LARGE), rank(2, replace(LARGE, seconds=2.0)))
     assert (line.calls, line.exchanges, line.bytes, line.ranks) == (2, 2, 3 * 16384, 3)
     assert line.seconds == (1.0, 2.0, 3.0)
-    assert (line.predicted, line.bound, line.over_bound) == (0.5, 0.25, 8.0)
+    assert (line.predicted, line.bound) == (0.5, 0.25)
 
 
 def test_what_nobody_predicts_stays_open() -> None:
     (line,) = lines(rank(0, SMALL), rank(1, SMALL))
-    assert line.predicted is None and line.bound is None and line.over_bound is None
+    assert line.predicted is None and line.bound is None
 
 
 def test_contributions_that_differ_have_a_prediction_and_no_bound() -> None:

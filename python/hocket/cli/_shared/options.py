@@ -141,6 +141,10 @@ def ranks_option(default: str = "", least: int = 1) -> Decorator:
     )
 
 
+def memory_option(help: str) -> Decorator:
+    return click.option("--memory", "memory_size", metavar="SIZE", help=help)
+
+
 def flow_option(help: str, **more: Any) -> Decorator:
     return click.option("--flow", metavar="token|barrier|window:K|free", help=help, **more)
 
