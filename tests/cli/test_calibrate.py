@@ -90,8 +90,8 @@ def test_which_profile_is_in_use(
 def test_what_there_is_no_time_for_is_built_in(tmp_path: Path) -> None:
     launcher = tmp_path / "mpiexec"
     launcher.write_text("""#!/bin/sh
-        echo '{"at": 0, "of": 90, "work": "copy"}'
-        echo '{"figures": [["copy", '$2', 1, 1, 4096, 1e-9]], "of": 90, "differing": 0}'
+        echo 'hocket-job:{"at": 0, "of": 90, "work": "copy"}'
+        echo 'hocket-job:{"answer": {"figures": [["copy", '$2', 1, 1, 4096, 1e-9]], "of": 90, "differing": 0}}'
     """)
     launcher.chmod(0o755)
     profile = calibrate.calibrate(
@@ -116,8 +116,8 @@ def test_a_busy_machine_and_a_profile_that_makes_sorting_slower_are_said(
     launcher.write_text(f"""#!/bin/sh
         case "$*" in
         *--version*) echo 'HYDRA build details:'; echo '    Version: 5.0.2' ;;
-        *memory.trial*) echo '{{"times": {times}}}' ;;
-        *) echo '{{"figures": [["copy", '$2', 1, 1, 4096, 1e-9]], "of": 1, "differing": 1}}' ;;
+        *measure:trial*) echo 'hocket-job:{{"answer": {times}}}' ;;
+        *) echo 'hocket-job:{{"answer": {{"figures": [["copy", '$2', 1, 1, 4096, 1e-9]], "of": 1, "differing": 1}}}}' ;;
         esac
     """)
     launcher.chmod(0o755)
@@ -139,9 +139,8 @@ def test_a_busy_machine_and_a_profile_that_makes_sorting_slower_are_said(
 def test_ranks_that_hang_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     launcher = tmp_path / "mpiexec"
     launcher.write_text("""#!/bin/sh
-        echo '{"at": 0, "of": 1, "work": "copy"}'
+        echo 'hocket-job:{"at": 0, "of": 1, "work": "copy"}'
         sleep 60
-        echo '{"figures": []}'
     """)
     launcher.chmod(0o755)
     monkeypatch.setattr(calibrate, "_PATIENCE", 1.0)

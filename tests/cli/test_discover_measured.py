@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hocket.measure.discovery.kept import kept_path
+from hocket.measure.discovery.found import kept_path
 from refusals import refused
 
 Call = Callable[..., Any]

@@ -17,15 +17,11 @@ from click.testing import CliRunner
 from hocket import _core
 from hocket.cli import cli
 from hocket.doctor import Case, Finding, Level, examine
-from hocket.doctor import package as package_check
+from hocket.doctor import installation as package_check
 from hocket.doctor.case import Rank
-from hocket.doctor.compiler import check_compiler
-from hocket.doctor.mpi import check_mpi
+from hocket.doctor.installation import check_cache, check_compiler, check_mpi, check_runtime, check_variables
 from hocket.doctor.network import check_network, check_plans
-from hocket.doctor.package import check_cache, check_runtime
-from hocket.doctor.placement import check_placement
-from hocket.doctor.start import ranks_in, start
-from hocket.doctor.variables import check_variables
+from hocket.doctor.ranks import check_placement, ranks_in, start
 from hocket.errors import HocketError
 from hocket.launch.mpi import Mpi, MpiFamily
 from hocket.launch.runtime import find_runtime, ready

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from hocket.cli import COMMANDS
-from hocket.cli._shared import guide
+from hocket.cli import help as guide
 from hocket.errors import HocketError
 from hocket.network import read_network
 from refusals import refused
@@ -104,7 +104,7 @@ def test_an_installation_without_pages(monkeypatch: pytest.MonkeyPatch, tmp_path
 def texts() -> Iterator[tuple[str, str]]:
     """Texts of the package that users may read: strings of its modules except docstrings, and its headers."""
     for path in sorted((ROOT / "python").rglob("*.py")):
-        if path.name == "guide.py":
+        if path.name == "help.py":
             continue
         tree = ast.parse(path.read_text())
         docstrings = {

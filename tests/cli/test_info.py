@@ -58,7 +58,7 @@ def test_algorithms(hocket, program) -> None:
 
 @pytest.mark.parametrize("columns", [80, 110, 200])
 def test_the_table_of_algorithms_fits_the_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
-    from hocket.cli.info_algorithms import entries_of, table
+    from hocket.cli.info import entries_of, table
 
     monkeypatch.setenv("COLUMNS", str(columns))
     lines = table(entries_of(None)).splitlines()

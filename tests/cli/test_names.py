@@ -71,7 +71,7 @@ def test_irregular_exchanges(hocket, tmp_path, name: str) -> None:
 
 
 def test_balance_and_python(hocket) -> None:
-    assert hocket("network", "balance", "torus:3x3", "--demand", "alltoall").code == 0
+    assert hocket("network", "balance", "torus:3x3").code == 0
     for entry in EQUAL:
         call = entry.mpi_calls.split(", ")[0]
         planned, known = (package.plan("star:4", name, bytes=4096) for name in (call, entry.name))

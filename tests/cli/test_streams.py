@@ -126,7 +126,7 @@ def test_bars_of_progress_move_the_cursor_and_show_names_as_they_are(tmp_path: P
         prepare_streams()
         work.PATIENCE = 0
         work.with_spinner("reading " + {HOSTILE!r}, lambda: time.sleep(1))
-        with work.progress_of(False) as on:
+        with work.progress_of() as on:
             on(1, 2, {HOSTILE!r})
     """
     ended, shown = on_terminal(["-c", script], tmp_path)

@@ -89,6 +89,7 @@ def test_the_bar_names_the_step(monkeypatch: pytest.MonkeyPatch, quiet: bool) ->
     schedule = _core.plan_exchange(network, demand).schedule
     terminal = Terminal()
     monkeypatch.setattr(work, "PATIENCE", 0.0)
+    monkeypatch.setattr(work, "wants_json", lambda: quiet)
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
     end = time.monotonic() + (1.0 if quiet else PATIENCE)
@@ -97,7 +98,7 @@ def test_the_bar_names_the_step(monkeypatch: pytest.MonkeyPatch, quiet: bool) ->
         while time.monotonic() < end and "deriving waits" not in terminal.getvalue():
             _core.derive_waits(network, schedule)
 
-    work.with_spinner("planning 64 ranks", again_and_again, quiet)
+    work.with_spinner("planning 64 ranks", again_and_again)
     shown = terminal.getvalue()
     assert shown == "" if quiet else "planning 64 ranks: deriving waits" in shown
 

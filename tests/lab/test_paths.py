@@ -205,7 +205,7 @@ def test_a_job_on_a_tree_has_no_paths(mpi: Mpi, tmp_path: Path) -> None:
 
 LOOK = """
 import datetime, sys
-from hocket.doctor.paths import check_paths
+from hocket.doctor.network import check_paths
 from hocket.network import read_known_network
 known = read_known_network(sys.argv[1])
 for found in check_paths(known.without_paths().network, known.description.paths, datetime.datetime.now(datetime.UTC)):

@@ -13,7 +13,7 @@ from hocket import _core
 from hocket.cli import cli
 from hocket.doctor import Case, Finding, Level
 from hocket.doctor.case import Rank
-from hocket.doctor.order import check_order
+from hocket.doctor.network import check_order
 from hocket.network import read_network
 from hocket.order.better import better_order, command_for
 from hocket.report.run.better import Launched, order_advice

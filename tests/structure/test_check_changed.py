@@ -27,7 +27,7 @@ SPEC.loader.exec_module(check_changed)
             "python/hocket/launch/runtime/build.py",
             ["tests/runtime/compiling/test_build.py", "tests/runtime/compiling"],
         ),
-        ("python/hocket/doctor/launcher.py", ["tests/cli/test_doctor.py"]),
+        ("python/hocket/doctor/ranks.py", ["tests/cli/test_doctor.py"]),
         ("papers/nice/curves.py", ["tests/papers/nice"]),
         ("docs/running.md", ["tests/docs"]),
         ("Makefile", ["tests/structure"]),

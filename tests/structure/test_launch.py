@@ -7,7 +7,7 @@ PACKAGE = Path(__file__).parents[2] / "python/hocket"
 # Modules that run tools and daemons, which have no ranks.
 TOOLS = {
     "cli/discover.py",
-    "doctor/compiler.py",
+    "doctor/installation.py",
     "lab/slurm.py",
     "lab/watchdog.py",
     "launch/mpi.py",
@@ -18,7 +18,7 @@ TOOLS = {
     "launch/runtime/wrapper.py",
 }
 # Where the type of what has been started is named.
-LISTEN = {"lab/cluster.py", "launch/messages.py"}
+LISTEN = {"lab/cluster.py", "launch/job.py"}
 STARTS = r"\bsubprocess\b|\bos\.(?:exec|spawn|posix_spawn|system|popen|fork)|\bmultiprocessing\b"
 
 

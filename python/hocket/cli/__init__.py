@@ -14,8 +14,7 @@ from typing import Any, Final
 
 import click
 
-from hocket.cli._shared.commands import Group
-from hocket.cli._shared.complete import with_completion
+from hocket.cli._shared.commands import Group, with_completion
 from hocket.cli._shared.failure import Failure, NobodyReadsError, Refusing, describe, failures, internal
 from hocket.cli._shared.streams import prepare_streams
 from hocket.errors import MissingToolError
@@ -53,7 +52,7 @@ COMMANDS: Final[dict[str, Entry]] = {
     "calibrate": _entry("More", "calibrate", "Measure the costs of memory and of messages."),
     "info": _entry("More", "info", "Show versions, settings and algorithms; print compiler flags."),
     "help": Entry("hocket.cli.help:help_command", "Show a page of the documentation, or list the pages."),
-    "completion": _entry("More", "completion", "Print a shell's completion script."),
+    "completion": Entry("hocket.cli.help:completion", "Print a shell's completion script."),
 }
 
 

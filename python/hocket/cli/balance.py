@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli._shared.commands import CollectiveName, Command
-from hocket.cli._shared.options import defaults_options, json_option, load_network, loud
-from hocket.cli._shared.work import as_columns, check_writable, with_spinner, write_atomically
+from hocket.cli._shared.commands import Command
+from hocket.cli._shared.options import defaults_options, load_network, loud, output_option
+from hocket.cli._shared.work import (
+    as_columns,
+    check_writable,
+    json_option,
+    need_toml,
+    tell,
+    with_spinner,
+    write_files,
+)
 from hocket.demand.collectives import ALL_TO_ALL
 from hocket.errors import UsageError
-from hocket.network.coordinates import dimension_of
+from hocket.network.grids import dimension_of
 
 if TYPE_CHECKING:
     from hocket._core import Bounds, Network
@@ -29,21 +36,13 @@ MOST_CHANNELS = 10  # of a graph; --json has all that change
     ),
 )
 @click.argument("source", metavar="NETWORK")
-@click.option(
-    "--demand", type=CollectiveName([ALL_TO_ALL]), default=ALL_TO_ALL, show_default=True,
-    help="Exchange whose load is balanced.",
-)  # fmt: skip
-@click.option(
-    "-o", "--output", metavar="FILE.toml", help="Write the network with these routes, as Hocket's TOML."
-)
+@output_option("FILE.toml", "Write the network with these routes, as Hocket's TOML.")
 @defaults_options
 @json_option
 def balance(
     source: str,
-    demand: str,
     output: str | None,
     defaults: Defaults,
-    as_json: bool,
 ) -> None:
     """Propose routes that load the links more evenly.
 
@@ -53,10 +52,9 @@ def balance(
     from hocket import _core
     from hocket.network.writer import network_files
 
-    if output is not None and not output.endswith(".toml"):
-        raise UsageError(f"-o {output} is not a TOML file", remedy="name it FILE.toml")
+    need_toml(output)
     check_writable(output, in_place=True)
-    known = load_network(source, defaults, quiet=as_json)
+    known = load_network(source, defaults)
     before = known.network
     if before.shape.name not in ("torus", "graph"):
         why = {"tree": "there is one path between two hosts", "routed": "the routes are given one by one"}
@@ -65,25 +63,31 @@ def balance(
             f"{why.get(before.shape.name, 'dimension by dimension there is one shortest')}",
             remedy="give a torus or a graph",
         )
-    wanted = _core.Demand(before.ranks, 1, demand)
-    after = with_spinner("balancing", lambda: _core.balance_routes(before, wanted), as_json)
+    wanted = _core.Demand(before.ranks, 1, ALL_TO_ALL)
+    after = with_spinner("balancing", lambda: _core.balance_routes(before, wanted))
     report = _report(before, after, _core.lower_bounds(before, wanted), _core.lower_bounds(after, wanted))
     files = {}
     if output is not None:
-        comment = f"{source}, routes balanced for {demand}: bound {report['after']['bound_phases']} phases"
+        comment = (
+            f"{source}, routes balanced for {ALL_TO_ALL}: bound {report['after']['bound_phases']} phases"
+        )
         files = network_files(after, output, comment)
-        # The file that names the others comes last: it never names what is not there yet.
-        for path in reversed(files):
-            write_atomically(path, [files[path]])
-    if as_json:
-        click.echo(json.dumps({"source": source, "demand": demand, **report, "files": list(files),
-                               **known.rates_as_json()}))  # fmt: skip
-        return
-    click.echo(_as_text(source, before, after, report))
-    if line := loud(known):
-        click.echo(line)
-    for path in files:
-        click.echo(f"wrote {path}")
+        write_files(files)
+    document = {
+        "source": source,
+        "demand": ALL_TO_ALL,
+        **report,
+        "files": list(files),
+        **known.rates_as_json(),
+    }
+    tell(
+        document,
+        lambda: [
+            _as_text(source, before, after, report),
+            *filter(None, [loud(known)]),
+            *(f"wrote {path}" for path in files),
+        ],
+    )
 
 
 def _report(before: Network, after: Network, old: Bounds, new: Bounds) -> dict[str, Any]:

@@ -13,14 +13,17 @@ from hocket.cli._shared.launching import (
     check_places,
     check_ranks_here,
     hostfile_option,
+    job_network_option,
     mpi_option,
     need_network,
-    scheduling_options,
+    rank_options,
 )
-from hocket.cli._shared.options import json_option
+from hocket.cli._shared.measured import check_ranks_given
+from hocket.cli._shared.options import ranks_option
 from hocket.cli._shared.plots import plot_option
-from hocket.cli._shared.usage import Number, Whole, options
-from hocket.cli._shared.work import check_writable, write_atomically
+from hocket.cli._shared.request import seed_option
+from hocket.cli._shared.usage import Number, options
+from hocket.cli._shared.work import check_writable, json_option, wants_json, write_atomically
 from hocket.demand.collectives import COLLECTIVES, IRREGULAR
 from hocket.errors import UsageError
 from hocket.measure.bench.request import EQUAL_CALLS
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from hocket.measure.bench.statistics import Row
 
 DEFAULT_SIZES: Final = "8:1M"
+_WORK: Final = "hocket.measure.bench.measure:work"
 
 
 @click.group(
@@ -53,7 +57,7 @@ def bench() -> None:
 _options = options(
     click.option("--sizes", default=DEFAULT_SIZES, show_default=True, metavar="SIZES",
                  help="Message sizes: a list, or a range such as 8:1M (each twice the last) or 8:1M:4 (four times)."),
-    click.option("-n", "ranks", type=Whole(min=1), help="Number of ranks to start."),
+    ranks_option(),
     click.option("--time", "seconds", type=Number(min=0, max=3600), default=1.0, show_default=True,
                  metavar="SECONDS", help="Time for each size, native and scheduled together."),
     json_option,
@@ -61,10 +65,8 @@ _options = options(
     plot_option({"times": "time by size, and the ratio of native to scheduled"}),
     mpi_option,
     hostfile_option,
-    click.option("--network", "source", metavar="NETWORK",
-                 help="Network to schedule on. In a job it only gives the bound."),
-    scheduling_options,
-    click.option("-v", "--verbose", is_flag=True, help="Show the output of the ranks."),
+    job_network_option("Network to schedule on. In a job it only gives the bound."),
+    rank_options,
 )  # fmt: skip
 
 
@@ -100,8 +102,7 @@ for _name, _call in EQUAL_CALLS.items():
 @_options
 @click.option("--density", type=Number(min=0, max=1), default=1.0, show_default=True, metavar="SHARE",
               help="Share of the pairs of ranks that exchange a message.")  # fmt: skip
-@click.option("--seed", type=Whole(0, 2**63 - 1), default=1, show_default=True, metavar="SEED",
-              help="Random seed for the pairs and their sizes.")  # fmt: skip
+@seed_option
 def irregular(**options: Any) -> None:
     """Measure MPI_Alltoallv with random messages of 0.5 to 1.5 times each size."""
     _bench(IRREGULAR, **options)
@@ -113,23 +114,19 @@ def _bench(
     sizes: str,
     ranks: int | None,
     seconds: float,
-    as_json: bool,
     csv_file: str | None,
     plots: tuple[tuple[str, str], ...],
     mpi_name: str | None,
     hostfile: str | None,
     source: str | None,
-    algorithm: str | None,
-    flow_control: str | None,
-    placement: str | None,
-    verbose: bool,
+    options: RuntimeOptions,
     density: float = 1.0,
     seed: int = 1,
     candidates: bool = False,
 ) -> None:
-    from hocket.launch.environment import RuntimeOptions
-    from hocket.launch.job import in_a_job, need_mpi4py
-    from hocket.measure.bench.sizes import parse_sizes
+    from hocket.launch.job import Job, in_a_job, need_mpi4py, run_here, run_job, work_of
+    from hocket.launch.mpi import find_mpi
+    from hocket.measure.bench.request import parse_sizes
 
     what = {"pattern": pattern, "sizes": parse_sizes(sizes), "seconds": seconds, "density": density}
     what |= {"seed": seed, "network": source, "candidates": candidates}
@@ -139,54 +136,65 @@ def _bench(
         check_writable(path)
     need_mpi4py()
     os.environ["HOCKET_CHOOSE"] = "off"  # both sides are measured: nothing is left to find out
+    output = _Output(csv_file, [file for _, file in plots])
     if in_a_job():
-        _measure_here(what, ranks, _Output(as_json, csv_file, [file for _, file in plots]))
-        return
-    if ranks is None:
-        raise UsageError(
-            "-n is missing", remedy="give the number of ranks, or start it as the program of a job"
-        )
-    need_network(source, placement=placement, flow=flow_control, algorithm=algorithm)
+
+        def here(comm: MPI.Intracomm) -> int:
+            work_of(_WORK)(comm, what, output.hear)
+            return output.ends() if comm.Get_rank() == 0 else 0
+
+        sys.exit(run_here(ranks, here))
+    check_ranks_given(ranks)
+    ranks = ranks or 0
+    need_network(source, options)
     check_ranks_here(ranks, hostfile)
-    options = RuntimeOptions(placement, flow_control, algorithm=algorithm, log=int(verbose))
-    _start(
-        what,
-        ranks,
-        mpi_name,
-        hostfile,
-        options,
-        verbose,
-        _Output(as_json, csv_file, [file for _, file in plots]),
-    )
+    mpi = find_mpi(mpi_name)
+    outcome = run_job(
+        Job(_WORK, ranks, what, "all was measured"), mpi, _environment(mpi, ranks, source, options), output.hear,
+        hostfile=hostfile, verbose=options.log > 0,
+    )  # fmt: skip
+    for warning in dict.fromkeys(line for line in outcome.said if line.startswith("hocket:")):
+        click.echo(warning, err=True)  # why nothing is scheduled, say
+    if code := output.ends():
+        sys.exit(code)
 
 
 class _Output:
     """Rows as they come; files and the exit code at the end."""
 
-    def __init__(self, as_json: bool, csv_file: str | None, plots: list[str]) -> None:
-        self._as_json, self._csv, self._plots = as_json, csv_file, plots
+    def __init__(self, csv_file: str | None, plots: list[str]) -> None:
+        self._csv, self._plots = csv_file, plots
         self._header: dict[str, Any] = {}
         self._rows: list[Row] = []
 
-    def begins(self, header: dict[str, Any]) -> None:
+    def hear(self, message: dict[str, Any]) -> None:
+        """Listen to rank 0: the header, then rows."""
+        from hocket.measure.bench.statistics import Row
+
+        if "header" in message:
+            self._begins(message["header"])
+        else:
+            self._row(Row.from_dict(message["row"]))
+
+    def _begins(self, header: dict[str, Any]) -> None:
         from hocket.measure.bench.table import columns_of, comment_lines, title_line
 
         self._header = header
-        if not self._as_json:
+        if not wants_json():
             click.echo("\n".join([*comment_lines(header), title_line(columns_of(header))]))
 
-    def row(self, row: Row) -> None:
+    def _row(self, row: Row) -> None:
         from hocket.measure.bench.table import columns_of, row_line
 
         self._rows.append(row)
-        if not self._as_json:
+        if not wants_json():
             click.echo(row_line(row, columns_of(self._header)))
 
     def ends(self) -> int:
         """Writes what is left; returns the exit code."""
         from hocket.measure.bench.table import as_csv, as_json
 
-        if self._as_json:
+        if wants_json():
             click.echo(as_json(self._header, self._rows))
         if self._csv is not None:
             write_atomically(self._csv, [as_csv(self._header, self._rows)])
@@ -202,44 +210,6 @@ class _Output:
             return 0
         click.echo(f"hocket: wrong data with messages of {wrong.bytes} bytes: {wrong.wrong}", err=True)
         return 1
-
-
-def _measure_here(what: dict[str, Any], ranks: int | None, output: _Output) -> None:
-    """This process is a rank; the first one talks."""
-    from hocket.launch.job import run_here
-    from hocket.measure.bench.request import Request
-
-    def work(comm: MPI.Intracomm) -> int:
-        from hocket.measure.bench.measure import measure
-
-        first = comm.Get_rank() == 0
-        for row in measure(comm, Request.from_dict(what), output.begins):
-            if first:
-                output.row(row)
-        return output.ends() if first else 0
-
-    sys.exit(run_here(ranks, work))
-
-
-def _start(
-    what: dict[str, Any],
-    ranks: int,
-    mpi_name: str | None,
-    hostfile: str | None,
-    options: RuntimeOptions,
-    verbose: bool,
-    output: _Output,
-) -> None:
-    from hocket.launch.mpi import find_mpi
-    from hocket.measure.bench.job import measured_by
-    from hocket.measure.bench.request import Request
-
-    mpi = find_mpi(mpi_name)
-    environment = _environment(mpi, ranks, what["network"], options)
-    measured_by(mpi, ranks, Request.from_dict(what), environment, begins=output.begins, on_row=output.row,
-                hostfile=hostfile, verbose=verbose)  # fmt: skip
-    if code := output.ends():
-        sys.exit(code)
 
 
 def _environment(mpi: Mpi, ranks: int, source: str | None, options: RuntimeOptions) -> dict[str, str]:

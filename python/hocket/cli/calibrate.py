@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from hocket.cli._shared.commands import Group
-from hocket.cli._shared.launching import check_ranks_here
-from hocket.cli._shared.options import json_option
-from hocket.cli._shared.sizes import parse_size
+from hocket.cli._shared.launching import check_ranks_here, mpi_option
+from hocket.cli._shared.options import memory_option, output_option, ranks_option
+from hocket.cli._shared.request import parse_size
 from hocket.cli._shared.usage import Whole
-from hocket.cli._shared.work import as_columns, check_writable, progress_of, write_atomically
-from hocket.cli.calibrate_network import network
+from hocket.cli._shared.work import (
+    as_columns,
+    check_writable,
+    json_option,
+    progress_of,
+    tell,
+    wants_json,
+    write_atomically,
+)
+from hocket.cli.calibrate_network import network, quick_option, show_option
 
 if TYPE_CHECKING:
     from hocket import _core
@@ -35,33 +42,12 @@ calibrate.add_command(network)
 @calibrate.command(
     examples=("hocket calibrate memory", "hocket calibrate memory --show --evaluate 'wC1 o 1S0'")
 )
-@click.option(
-    "-n",
-    "ranks",
-    type=Whole(min=2),
-    metavar="RANKS",
-    help="Number of ranks.  [default: one for each core]",
-)
-@click.option(
-    "-o", "--output", metavar="FILE", help="File for the profile.  [default: the one in the user's cache]"
-)
-@click.option("--quick", is_flag=True, help="Measure less, in 30 s, with less accuracy.")
-@click.option(
-    "--memory", "size", metavar="SIZE", help="Memory that each rank works on.  [default: by what is free]"
-)
-@click.option(
-    "--mpi",
-    "mpi_name",
-    metavar="MPI",
-    help="MPI: mpich, openmpi or the path of an mpiexec.  [default: the first found]",
-)
-@click.option(
-    "--show",
-    metavar="FILE",
-    is_flag=False,
-    flag_value="",
-    help="Measure nothing and show this profile.  [default: the one in use]",
-)
+@ranks_option("one for each core", least=2)
+@output_option("FILE", "File for the profile.  [default: the one in the user's cache]")
+@quick_option(30)
+@memory_option("Memory that each rank works on.  [default: by what is free]")
+@mpi_option
+@show_option("profile", "the one in use")
 @click.option(
     "--evaluate", metavar="COMPOSITION", help="Also print the rate of this composition, such as 'wC1 o 1S0'."
 )
@@ -78,12 +64,11 @@ def memory(
     ranks: int | None,
     output: str | None,
     quick: bool,
-    size: str | None,
+    memory_size: str | None,
     mpi_name: str | None,
     show: str | None,
     evaluate: str | None,
     width: int,
-    as_json: bool,
 ) -> None:
     """Measure memory and messages: the basic transfers of the copy-transfer model.
 
@@ -98,23 +83,20 @@ def memory(
 
         profile, where = read_profile(show or None), None
     else:
-        profile, where = _measure(ranks, output, quick, size, mpi_name, as_json)
+        profile, where = _measure(ranks, output, quick, memory_size, mpi_name)
     figures = transfers(profile, width)
     rate = None if evaluate is None else composed(evaluate, figures)
-    if as_json:
-        report = {"origin": profile.origin, "width": width, "transfers": figures, "profile": where}
-        click.echo(json.dumps(report | ({} if rate is None else {"evaluated": rate}), indent=2))
-        return
-    click.echo(profile.origin)
-    _print_transfers(profile, figures, width)
+    report = {"origin": profile.origin, "width": width, "transfers": figures, "profile": where}
     if rate is not None:
-        click.echo(f"{evaluate} = {rate:.4g} MB/s")
-    if where is not None:
+        report["evaluated"] = rate
+    evaluated = [] if rate is None else [f"{evaluate} = {rate:.4g} MB/s"]
+    tell(report, lambda: [profile.origin, *_transfers(figures, width), *evaluated], indent=2)
+    if where is not None and not wants_json():
         click.echo(f"wrote {where}", err=True)
 
 
 def _measure(
-    ranks: int | None, output: str | None, quick: bool, size: str | None, mpi_name: str | None, quiet: bool
+    ranks: int | None, output: str | None, quick: bool, size: str | None, mpi_name: str | None
 ) -> tuple[_core.memory.Profile, str]:
     from hocket.costs.memory import kept_path
     from hocket.errors import UsageError
@@ -132,7 +114,7 @@ def _measure(
                          remedy=f"give from 1MiB to {4 * usable >> 20}MiB, or leave it out")  # fmt: skip
     path = output or str(kept_path())
     mpi = find_mpi(mpi_name)
-    with progress_of(quiet) as report:
+    with progress_of() as report:
         profile = measure(mpi, ranks, memory, quick, report)
     write_atomically(path, [profile.text()])
     again = "calibrate again when nothing else runs"
@@ -147,11 +129,13 @@ def _measure(
     return profile, path
 
 
-def _print_transfers(profile: _core.memory.Profile, figures: dict[str, float], width: int) -> None:
+def _transfers(figures: dict[str, float], width: int) -> list[str]:
     from hocket.measure.memory.basic import MEANINGS, WAYS, composed
 
-    rows: list[list[Any]] = [[name, MEANINGS[name], f"{rate:,.0f}"] for name, rate in figures.items()]
-    click.echo(as_columns(["transfer", f"elements of {width} bytes, out of the caches", "MB/s"], rows))
-    click.echo()
-    rows = [[what, way, f"{composed(way, figures):,.0f}"] for what, way in WAYS.items()]
-    click.echo(as_columns(["operation", "composition", "MB/s"], rows))
+    basic = [[name, MEANINGS[name], f"{rate:,.0f}"] for name, rate in figures.items()]
+    ways = [[what, way, f"{composed(way, figures):,.0f}"] for what, way in WAYS.items()]
+    return [
+        as_columns(["transfer", f"elements of {width} bytes, out of the caches", "MB/s"], basic),
+        "",
+        as_columns(["operation", "composition", "MB/s"], ways),
+    ]

@@ -8,18 +8,32 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hocket.cli._shared.commands import Command
-from hocket.cli._shared.launching import check_ranks_here, hostfile_option, mpi_option
-from hocket.cli._shared.options import json_option
+from hocket.cli._shared.launching import hostfile_option, job_network_option, mpi_option
+from hocket.cli._shared.measured import by_ranks
+from hocket.cli._shared.options import load_network, output_option, ranks_option
 from hocket.cli._shared.plots import plot_option
-from hocket.cli._shared.usage import Whole
-from hocket.cli._shared.work import as_columns, check_writable, progress_of, write_atomically
-from hocket.errors import UsageError
+from hocket.cli._shared.usage import Choice, Decorator
+from hocket.cli._shared.work import (
+    as_columns,
+    check_writable,
+    json_option,
+    tell,
+    wants_json,
+    write_atomically,
+)
 from hocket.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
-    from mpi4py import MPI
-
     from hocket.costs.calibration import Calibration, Figure, Flows
+
+
+def quick_option(seconds: int) -> Decorator:
+    return click.option("--quick", is_flag=True, help=f"Measure less, in {seconds} s, with less accuracy.")
+
+
+def show_option(what: str, usual: str) -> Decorator:
+    return click.option("--show", metavar="FILE", is_flag=False, flag_value="",
+                        help=f"Measure nothing and show this {what}.  [default: {usual}]")  # fmt: skip
 
 
 @click.command(
@@ -29,23 +43,15 @@ if TYPE_CHECKING:
         "hocket calibrate network --show --network cluster.toml --plot costs=costs.svg",
     ),
 )
-@click.option("-n", "ranks", type=Whole(min=2), metavar="RANKS", help="Number of ranks to start.")
+@ranks_option(least=2)
 @mpi_option
 @hostfile_option
-@click.option(
-    "--network",
-    "source",
-    metavar="NETWORK",
-    help="What is wired to what: tells distances and inter-switch links.",
-)
-@click.option("--placement", type=click.Choice(["names", "order"]), default="names", show_default=True,
+@job_network_option("What is wired to what: tells distances and inter-switch links.")
+@click.option("--placement", type=Choice(["names", "order"]), default="names", show_default=True,
               help="How ranks find their hosts: names (processor names) or order (rank i on place i).")  # fmt: skip
-@click.option("--quick", is_flag=True, help="Measure less, in 8 s, with less accuracy.")
-@click.option(
-    "-o", "--output", metavar="FILE", help="File for the calibration.  [default: the one in the user's cache]"
-)
-@click.option("--show", metavar="FILE", is_flag=False, flag_value="",
-              help="Measure nothing and show this calibration.  [default: the one kept for --network]")  # fmt: skip
+@quick_option(8)
+@output_option("FILE", "File for the calibration.  [default: the one in the user's cache]")
+@show_option("calibration", "the one kept for --network")
 @plot_option({"costs": "time of a message by its size, and the rate of concurrent flows"})
 @json_option
 def network(
@@ -58,69 +64,40 @@ def network(
     output: str | None,
     show: str | None,
     plots: tuple[tuple[str, str], ...],
-    as_json: bool,
 ) -> None:
     """Measure the costs of messages between hosts, in a minute at most.
 
     Started as a rank (by 'hocket lab run', srun or mpiexec), it measures in that job. Otherwise it starts -n ranks.
     'hocket plan' and 'hocket simulate' predict by the result.
     """
+    from hocket.costs.calibration import from_json
     from hocket.costs.kept import kept_path, read_file_of
-    from hocket.launch.job import in_a_job, need_mpi4py, run_here
 
     pictures = [file for _, file in plots]
     for path in (output, *pictures):
         check_writable(path)
     description = None
     if source is not None:
-        from hocket.cli._shared.options import load_network
-
-        description = load_network(source, quiet=True).description
+        description = load_network(source).description
     if show is not None:
         path = show or str(kept_path(description))
-        _tell(read_file_of(path), path, None, pictures, as_json)
+        _tell(read_file_of(path), path, None, pictures)
         return
-    need_mpi4py()
     path = output or str(kept_path(description))
-    if in_a_job():
-
-        def work(comm: MPI.Intracomm) -> Calibration | None:
-            from hocket.measure.calibration.measure import measure
-
-            return measure(comm, source, placement, quick, lambda at, of, now: None)
-
-        here = run_here(ranks, work)
-        if here is not None:
-            _keep(here, path, pictures, as_json)
-        return
-    if ranks is None:
-        raise UsageError(
-            "-n is missing", remedy="give the number of ranks, or start it as the program of a job"
-        )
-    check_ranks_here(ranks, hostfile)
-    from hocket.launch.mpi import find_mpi
-    from hocket.measure.calibration.job import measured_by
-
-    with progress_of(as_json) as say:
-        found = measured_by(find_mpi(mpi_name), ranks, hostfile, source, placement, quick, say)
-    _keep(found, path, pictures, as_json)
+    what = {"source": source, "placement": placement, "quick": quick}
+    found = by_ranks("hocket.measure.calibration.measure:work", what, ranks, mpi_name, hostfile)
+    if found is not None:
+        write_atomically(path, [json.dumps(from_json(found).as_json(), indent=1) + "\n"])
+        _tell(from_json(found), path, path, pictures)
 
 
-def _keep(found: Calibration, path: str, pictures: list[str], as_json: bool) -> None:
-    write_atomically(path, [json.dumps(found.as_json(), indent=1) + "\n"])
-    _tell(found, path, path, pictures, as_json)
-
-
-def _tell(found: Calibration, path: str, written: str | None, pictures: list[str], as_json: bool) -> None:
+def _tell(found: Calibration, path: str, written: str | None, pictures: list[str]) -> None:
     for picture in pictures:
         from hocket.pictures.calibration import draw_calibration
 
         draw_calibration(found, picture)
-    if as_json:
-        click.echo(json.dumps({"file": path, **found.as_json()}, indent=2))
-        return
-    click.echo("\n".join(_lines(found)))
-    if written is not None:
+    tell({"file": path, **found.as_json()}, lambda: _lines(found), indent=2)
+    if written is not None and not wants_json():
         click.echo(f"wrote {written}", err=True)
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
 from hocket.cli._shared.commands import Command
-from hocket.cli._shared.options import (
-    defaults_options,
+from hocket.cli._shared.options import defaults_options, load_components, load_network, loud, output_option
+from hocket.cli._shared.work import (
+    check_writable,
     json_option,
-    load_components,
-    load_network,
-    loud,
+    need_toml,
+    tell,
+    wants_json,
+    with_spinner,
+    write_files,
 )
-from hocket.cli._shared.work import check_writable, with_spinner, write_atomically
 from hocket.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("source", metavar="NETWORK")
-@click.option("-o", "--output", metavar="FILE.toml", help="File to write.  [default: standard output]")
+@output_option("FILE.toml", "File to write.  [default: standard output]")
 @click.option(
     "--hosts",
     metavar="HOSTS",
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 )
 @defaults_options
 @json_option
-def convert(source: str, output: str | None, hosts: str | None, defaults: Defaults, as_json: bool) -> None:
+def convert(source: str, output: str | None, hosts: str | None, defaults: Defaults) -> None:
     """Write a network as Hocket's TOML, corrected by options or cut to the hosts of a job.
 
     The file describes the same network: hosts in the same order, the same rates and routes.
@@ -47,17 +48,16 @@ def convert(source: str, output: str | None, hosts: str | None, defaults: Defaul
     from hocket.network.cut import cut
     from hocket.network.writer import network_files
 
-    if output is not None and not output.endswith(".toml"):
-        raise UsageError(f"-o {output} is not a TOML file", remedy="name it FILE.toml")
-    if output is None and as_json:
+    need_toml(output)
+    if output is None and wants_json():
         raise UsageError("--json and the network would both go to standard output", remedy="add -o FILE.toml")
     check_writable(output, in_place=True)
     if hosts is None:
-        known = load_network(source, defaults, quiet=as_json)
+        known = load_network(source, defaults)
         network = known.network
     else:
-        known, names = _with_hosts(load_components(source, defaults, as_json), hosts)
-        network = with_spinner("cutting", lambda: cut(known.description, names).build(), as_json)
+        known, names = _with_hosts(load_components(source, defaults), hosts)
+        network = with_spinner("cutting", lambda: cut(known.description, names).build())
     files = network_files(network, output or "network.toml", _comment(known, hosts))
     if output is None:
         if len(files) > 1:
@@ -66,10 +66,8 @@ def convert(source: str, output: str | None, hosts: str | None, defaults: Defaul
         if line := loud(known):
             click.echo(line, err=True)
         return
-    # The file that names the others comes last: it never names what is not there yet.
-    for path in reversed(files):
-        write_atomically(path, [files[path]])
-    _report(source, known, network, list(files), as_json)
+    write_files(files)
+    _report(source, known, network, list(files))
 
 
 def _with_hosts(components: list[KnownNetwork], hosts: str) -> tuple[KnownNetwork, list[str]]:
@@ -91,17 +89,16 @@ def _comment(known: KnownNetwork, hosts: str | None) -> str:
     return f"{of}\n{known.text}"
 
 
-def _report(source: str, known: KnownNetwork, network: Network, files: list[str], as_json: bool) -> None:
+def _report(source: str, known: KnownNetwork, network: Network, files: list[str]) -> None:
     hosts = len(network.hosts)
     switches = network.nodes - hosts
-    if as_json:
-        report = {"source": source, "shape": network.shape.name, "hosts": hosts, "switches": switches}
-        report |= {"links": len(network.links), "ranks": network.ranks, "files": files}
-        click.echo(json.dumps({**report, **known.rates_as_json()}))
-        return
-    click.echo(f"{source}: a {network.shape.name} of {hosts} hosts, {switches} switches, "
-               f"{len(network.links)} links")  # fmt: skip
-    if line := loud(known):
-        click.echo(line)
-    for path in files:
-        click.echo(f"wrote {path}")
+    report = {"source": source, "shape": network.shape.name, "hosts": hosts, "switches": switches}
+    report |= {"links": len(network.links), "ranks": network.ranks, "files": files}
+    tell(
+        {**report, **known.rates_as_json()},
+        lambda: [
+            f"{source}: a {network.shape.name} of {hosts} hosts, {switches} switches, {len(network.links)} links",
+            *filter(None, [loud(known)]),
+            *(f"wrote {path}" for path in files),
+        ],
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import subprocess
@@ -18,12 +17,26 @@ import click
 
 from hocket.cli._shared.commands import Command
 from hocket.cli._shared.launching import hostfile_option, mpi_option
-from hocket.cli._shared.measured import SECONDS
-from hocket.cli._shared.options import defaults_options, json_option, load_network, loud, tell_notes
-from hocket.cli._shared.usage import Number, Whole
-from hocket.cli._shared.work import check_writable, with_spinner, write_atomically
-from hocket.cli.discover_measured import discover_measured
-from hocket.cli.discover_paths import find_paths
+from hocket.cli._shared.measured import measure_option, seconds_option
+from hocket.cli._shared.options import (
+    defaults_options,
+    load_network,
+    loud,
+    output_option,
+    ranks_option,
+    tell_notes,
+)
+from hocket.cli._shared.work import (
+    check_writable,
+    json_option,
+    need_toml,
+    tell,
+    wants_json,
+    with_spinner,
+    write_atomically,
+    write_files,
+)
+from hocket.cli.discover_measured import discover_measured, find_paths
 from hocket.errors import MissingToolError, NetworkError, UsageError, Where
 from hocket.system.files import make_folders
 
@@ -56,16 +69,13 @@ _ALLOWED: Final = (
         "hocket network discover --slurm -o cluster.toml --rate 100Gbit",
     ),
 )
-@click.option(
-    "--measure",
-    is_flag=True,
-    help="Measure which hosts share a bottleneck, and its rate. Start it as the program of a job, or give -n.",
+@measure_option(
+    "Measure which hosts share a bottleneck, and its rate. Start it as the program of a job, or give -n."
 )
-@click.option("-n", "ranks", type=Whole(min=1), help="With --measure: number of ranks to start.")
+@ranks_option("a job's, with --measure")
 @mpi_option
 @hostfile_option
-@click.option("--seconds", type=Number(min=5, max=3600), default=SECONDS, show_default=True,
-              help="With --measure: about how long it may take.")  # fmt: skip
+@seconds_option("With --measure: about how long it may take.", 5, 3600)
 @click.option(
     "--paths",
     metavar="NETWORK",
@@ -79,7 +89,7 @@ _ALLOWED: Final = (
     help="Merge the LLDP records of nodes: FILEs, or folders of *.json, from lldpctl -f json.",
 )
 @click.argument("files", nargs=-1, metavar="[FILE]...")
-@click.option("-o", "--output", metavar="FILE.toml", required=True, help="Write the network to this file.")
+@output_option("FILE.toml", "Write the network to this file.", required=True)
 @click.option(
     "--keep",
     metavar="FOLDER",
@@ -115,7 +125,6 @@ def discover(
     interface: str | None,
     without: str | None,
     defaults: Defaults,
-    as_json: bool,
 ) -> None:
     """Ask the running system for its network and its routes, and write them as Hocket's TOML.
 
@@ -133,8 +142,8 @@ def discover(
             raise UsageError(
                 "--measure asks nobody but the ranks", remedy="give --measure and -o FILE.toml only"
             )
-        _need_toml(output)
-        discover_measured(ranks, mpi_name, hostfile, seconds, output, as_json)
+        need_toml(output)
+        discover_measured(ranks, mpi_name, hostfile, seconds, output)
         return
     for name, value in {"-n": ranks, "--mpi": mpi_name, "--hostfile": hostfile}.items():
         if value is not None:
@@ -144,8 +153,8 @@ def discover(
             raise UsageError(
                 "--paths asks routers, not tools", remedy="give --paths NETWORK and -o FILE.toml only"
             )
-        _need_toml(output)
-        find_paths(paths, output, defaults, as_json)
+        need_toml(output)
+        find_paths(paths, output, defaults)
         return
     source = "infiniband" if infiniband else "slurm" if slurm else "lldp"
     if infiniband + slurm + lldp != 1:
@@ -155,45 +164,34 @@ def discover(
         )
     _check_options(source, files, {"--names": names, "--keep": keep},
                    {"--hosts": hosts, "--interface": interface, "--without": without})  # fmt: skip
-    _need_toml(output)
+    need_toml(output)
     if defaults.forwarding is not None:
         what = "the tables are asked of the subnet" if infiniband else f"{_TOLD[source]} knows no tables"
         raise UsageError(f"--forwarding: {what}", remedy="leave --forwarding out")
     check_writable(output)
     if lldp:
         known = with_spinner(
-            f"reading {len(files)} files",
-            lambda: _merged(files, hosts, interface, without, defaults),
-            as_json,
+            f"reading {len(files)} files", lambda: _merged(files, hosts, interface, without, defaults)
         )
         tell_notes(known)
-        _write(known, output, as_json, source)
+        _write(known, output, source)
         return
     with tempfile.TemporaryDirectory() as place:
         folder = Path(keep) if keep is not None else Path(place)
-        recorded = (
-            _asked_slurm(folder, defaults.topology is not None, as_json)
-            if slurm
-            else _recorded(folder, names, as_json)
-        )
+        recorded = _asked_slurm(folder, defaults.topology is not None) if slurm else _recorded(folder, names)
         if not slurm:
             defaults = replace(defaults, forwarding=str(recorded[1]))
         try:
-            known = load_network(str(recorded[0]), defaults, as_json)
+            known = load_network(str(recorded[0]), defaults)
         except NetworkError as problem:
             if keep is not None or problem.where is None:
                 raise
             told = Where(f"output of {PurePath(problem.where.file).stem}", problem.where.line)
             remedy = f"{problem.remedy} (--keep FOLDER keeps the output)"
             raise NetworkError(problem.what, where=told, remedy=remedy) from None
-        _write(known, output, as_json, source)
-    if keep is not None and not as_json:
+        _write(known, output, source)
+    if keep is not None and not wants_json():
         click.echo("\n".join(f"kept  {file}" for file in recorded))
-
-
-def _need_toml(output: str) -> None:
-    if not output.endswith(".toml"):
-        raise UsageError(f"-o {output} is not a TOML file", remedy="name it FILE.toml")
 
 
 def _check_options(
@@ -235,7 +233,7 @@ def _merged(
     return known_network(merge(records, defaults, choice), defaults)
 
 
-def _asked_slurm(folder: Path, named: bool, quiet: bool) -> list[Path]:
+def _asked_slurm(folder: Path, named: bool) -> list[Path]:
     """The file with what scontrol prints of switches, blocks or rings. Of a torus it tells the places of hosts, and of
     several topologies other ones than the default, only where it prints the configuration (``show topoconf``)."""
     program = _program(SWITCHES, _INSTALL_SLURM)
@@ -243,7 +241,7 @@ def _asked_slurm(folder: Path, named: bool, quiet: bool) -> list[Path]:
 
     def asked(what: str) -> bytes:
         return with_spinner(
-            f"running {SWITCHES}", partial(_run, [program, "show", what], _ANSWERS, _INSTALL_SLURM), quiet
+            f"running {SWITCHES}", partial(_run, [program, "show", what], _ANSWERS, _INSTALL_SLURM)
         )
 
     text = asked("topoconf" if named else "topology")
@@ -268,7 +266,7 @@ def _make(folder: Path) -> None:
         ) from None
 
 
-def _recorded(folder: Path, names: str | None, quiet: bool) -> list[Path]:
+def _recorded(folder: Path, names: str | None) -> list[Path]:
     """The files with what the two tools print. Cables come first: a table of a switch that has come since is told."""
     options = [] if names is None else ["--node-name-map", names]
     if names is not None and not Path(names).is_file():
@@ -278,7 +276,7 @@ def _recorded(folder: Path, names: str | None, quiet: bool) -> list[Path]:
     files = []
     for program in programs:
         tool = PurePath(program).name
-        text = with_spinner(f"running {tool}", partial(_run, [program, *options]), quiet)
+        text = with_spinner(f"running {tool}", partial(_run, [program, *options]))
         path = folder / f"{tool}.txt"
         write_atomically(str(path), [text])
         files.append(path)
@@ -316,28 +314,24 @@ def _run(command: Sequence[str], allowed: str = _ALLOWED, install: str = _INSTAL
     return done.stdout
 
 
-def _write(known: KnownNetwork, output: str, as_json: bool, source: str) -> None:
+def _write(known: KnownNetwork, output: str, source: str) -> None:
     from hocket.network.writer import network_files
 
     network = known.network
     files = network_files(network, output, f"From {_BY[source]}\n{known.text}")
-    # The file that names the others comes last: it never names what is not there yet.
-    for path in reversed(files):
-        write_atomically(path, [files[path]])
+    write_files(files)
     hosts, entries = len(network.hosts), len(network.next_hops)
-    if as_json:
-        click.echo(json.dumps({
-            "source": source, "shape": network.shape.name, "hosts": hosts,
-            "switches": network.nodes - hosts,
-            "links": len(network.links), "forwarding_entries": entries, "files": list(files),
-            **known.rates_as_json(),
-        }))  # fmt: skip
-        return
-    click.echo(
-        f"{_TOLD[source]}: a {network.shape.name} of {hosts} hosts, {network.nodes - hosts} switches, "
-        f"{len(network.links)} links" + (f", {entries} forwarding entries" if entries else "")
+    report = {
+        "source": source, "shape": network.shape.name, "hosts": hosts, "switches": network.nodes - hosts,
+        "links": len(network.links), "forwarding_entries": entries, "files": list(files),
+        **known.rates_as_json(),
+    }  # fmt: skip
+    tell(
+        report,
+        lambda: [
+            f"{_TOLD[source]}: a {network.shape.name} of {hosts} hosts, {network.nodes - hosts} switches, "
+            f"{len(network.links)} links" + (f", {entries} forwarding entries" if entries else ""),
+            *filter(None, [loud(known)]),
+            *(f"wrote {path}" for path in files),
+        ],
     )
-    if line := loud(known):
-        click.echo(line)
-    for path in files:
-        click.echo(f"wrote {path}")

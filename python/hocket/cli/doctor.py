@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from dataclasses import asdict
@@ -12,10 +11,16 @@ from typing import TYPE_CHECKING
 import click
 
 from hocket.cli._shared.commands import Command
-from hocket.cli._shared.launching import check_ranks_here, hostfile_option, mpi_option
-from hocket.cli._shared.measured import answer, measure_network
-from hocket.cli._shared.options import defaults_options, json_option, network_option
-from hocket.cli._shared.usage import Number, Whole
+from hocket.cli._shared.launching import (
+    check_ranks_here,
+    hostfile_option,
+    library_abi_option,
+    mpi_option,
+    plans_option,
+)
+from hocket.cli._shared.measured import answer, measure_network, measure_option, seconds_option
+from hocket.cli._shared.options import defaults_options, network_option, ranks_option
+from hocket.cli._shared.work import json_option, tell, wants_json
 
 if TYPE_CHECKING:
     from hocket.doctor import Finding
@@ -32,27 +37,16 @@ _COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
     ),
 )
 @network_option(required=False, name="network", about="Network that programs will run on")
-@click.option("-n", "ranks", type=Whole(min=1), help="Number of ranks to start.  [default: a few]")
+@ranks_option("a few")
 @mpi_option
-@click.option("--abi", type=click.Choice(["native", "standard"]), default="native", show_default=True,
-              help="ABI to check. standard is for programs compiled with mpicc_abi.")  # fmt: skip
+@library_abi_option
 @click.option("--placement", metavar="HOW", default="names", show_default=True,
               help="How ranks find their hosts, as in 'hocket run'.")  # fmt: skip
-@click.option(
-    "--plan",
-    "plans",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    help="Plan file to check; may be given several times.",
-)
+@plans_option("Plan file to check; may be given several times.")
 @hostfile_option
 @defaults_options
-@click.option("--seconds", type=Number(min=1, max=600), default=60.0, show_default=True,
-              help="Time limit for each start of ranks; with --measure about how long that takes.")  # fmt: skip
-@click.option(
-    "--measure", is_flag=True,
-    help="Only measure the network between the ranks' hosts, and say whether scheduling would help.",
-)  # fmt: skip
+@seconds_option("Time limit for each start of ranks; with --measure about how long that takes.", 1, 600)
+@measure_option("Only measure the network between the ranks' hosts, and say whether scheduling would help.")
 @json_option
 def doctor(
     network: str | None,
@@ -65,7 +59,6 @@ def doctor(
     defaults: Defaults,
     seconds: float,
     measure: bool,
-    as_json: bool,
 ) -> None:
     """Check this installation, and say how to fix each problem.
 
@@ -74,10 +67,10 @@ def doctor(
     The exit code is 1 if there are problems.
     """
     if measure:
-        found = measure_network(ranks, mpi_name, hostfile, seconds, as_json)
+        found = measure_network(ranks, mpi_name, hostfile, seconds)
         if found is not None:
-            told = answer(found, as_json)
-            click.echo(json.dumps({"told": told, **found.as_json()}) if as_json else "\n".join(told))
+            told = answer(found)
+            tell({"told": told, **found.as_json()}, lambda: told)
         return
     from hocket.doctor import Case, Level, examine
     from hocket.launch.mpi import Abi
@@ -87,14 +80,11 @@ def doctor(
     findings: list[Finding] = []
     for finding in examine(case):
         findings.append(finding)
-        if not as_json:
+        if not wants_json():
             _show(finding)
     problems = sum(finding.level is Level.PROBLEM for finding in findings)
-    if as_json:
-        document = {"problems": problems, "findings": [asdict(finding) for finding in findings]}
-        click.echo(json.dumps(document, indent=2))
-    else:
-        click.echo(f"{problems or 'no'} problem{'' if problems == 1 else 's'}")
+    document = {"problems": problems, "findings": [asdict(finding) for finding in findings]}
+    tell(document, lambda: [f"{problems or 'no'} problem{'' if problems == 1 else 's'}"], indent=2)
     sys.exit(1 if problems else 0)
 
 

@@ -7,23 +7,19 @@ import re
 import shlex
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from hocket.cli._shared.commands import Command
-from hocket.cli._shared.launching import (
-    abi_option,
-    program_options,
-    runtime_options,
-    scheduling_options,
-)
+from hocket.cli._shared.launching import abi_option, mpi_named, plans_option, program_options
 from hocket.cli._shared.options import defaults_options, load_network, loud, network_option
 from hocket.errors import UsageError
 from hocket.system.terminal import for_programs
 
 if TYPE_CHECKING:
     from hocket._core import Network
+    from hocket.launch.environment import RuntimeOptions
     from hocket.network import Defaults
 
 _LEAST_RANKS, _LEAST_HOSTS = 3, 2  # with fewer nothing can collide, and the runtime schedules nothing
@@ -43,18 +39,10 @@ _OF_OTHERS = (
     ),
 )
 @network_option(required=False, name="network")
-@click.option("--mpi", "mpi_name", metavar="MPI",
-              help="MPI: mpich, openmpi, or the path of an mpiexec or mpicc.  [default: the first found]")  # fmt: skip
+@mpi_named("MPI: mpich, openmpi, or the path of an mpiexec or mpicc.  [default: the first found]")
 @abi_option
 @click.option("--program", metavar="FILE", help="Program that will be started, which tells the ABI.")
-@scheduling_options
-@click.option(
-    "--plan",
-    "plans",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    help="Plan file to follow; one for each collective.",
-)
+@plans_option("Plan file to follow; one for each collective.")
 @program_options
 @defaults_options
 @click.option("--module", is_flag=True, help="Print a modulefile (Environment Modules, Lmod).")
@@ -68,7 +56,7 @@ def env(
     defaults: Defaults,
     module: bool,
     unset: bool,
-    **said: Any,
+    options: RuntimeOptions,
 ) -> None:
     """Print the environment settings that enable Hocket under srun, flux, PALS or any mpiexec.
 
@@ -95,7 +83,7 @@ def env(
     chosen = Abi(abi) if abi != "auto" else abi_of(program) if program else Abi.NATIVE
     mpicc = compiler_wrapper(mpi_name, chosen)
     known = load_network(network, defaults, hosts=job_hosts(os.environ, None))
-    variables = scheduled_environment(mpicc, known, runtime_options(**said), plans)
+    variables = scheduled_environment(mpicc, known, options, plans)
     if line := loud(known):
         click.echo(line, err=True)
     text = _modulefile(variables, network) if module else "\n".join(_exports(variables))

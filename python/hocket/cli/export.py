@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -11,8 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from hocket.cli._shared.commands import Command
-from hocket.cli._shared.options import json_option, load_plan
-from hocket.cli._shared.work import check_writable, with_spinner, write_atomically
+from hocket.cli._shared.options import flow_option, load_plan, output_option
+from hocket.cli._shared.usage import Choice
+from hocket.cli._shared.work import (
+    check_writable,
+    json_option,
+    tell,
+    wants_json,
+    with_spinner,
+    write_atomically,
+)
 from hocket.errors import HocketError, UsageError
 from hocket.export.registry import FORMATS
 from hocket.system.files import make_folders
@@ -33,25 +40,22 @@ _SUMMARIES: Final = {C: "a C routine that needs nothing but MPI"} | {
         "hocket export plan.hkt --to goal -o plan.goal",
     ),
 )
-@click.option("--to", "form", type=click.Choice(list(_SUMMARIES)), required=True,
+@click.option("--to", "form", type=Choice(list(_SUMMARIES)), required=True,
               help=f"Format. {' '.join(f'{name}: {summary}.' for name, summary in _SUMMARIES.items())}")  # fmt: skip
 @click.argument("path", metavar="PLAN")
-@click.option("-o", "--output", required=True, metavar="FILE", help="File to write; - is standard output.")
+@output_option("FILE", "File to write; - is standard output.", required=True)
 @click.option("--function-name", metavar="NAME",
               help="With --to c: name of the routine. MPI's name replaces the library's routine; another name, such as "
               "hocket_alltoall, stands beside it.  [default: MPI's name]")  # fmt: skip
-@click.option("--flow", metavar="token|barrier|window:K|free",
-              help="With --to c: flow control between messages.  [default: as planned]")  # fmt: skip
+@flow_option("With --to c: flow control between messages.  [default: as planned]")
 @json_option
-def export(
-    form: str, path: str, output: str, function_name: str | None, flow: str | None, as_json: bool
-) -> None:
+def export(form: str, path: str, output: str, function_name: str | None, flow: str | None) -> None:
     """Write PLAN as C source, or in the format of a simulator or of a GPU library.
 
     A C routine serves every size of message. A trace of SMPI takes several files: FILE lists those in FILE_files.
     """
     to_stdout = output == "-"
-    if to_stdout and as_json:
+    if to_stdout and wants_json():
         raise UsageError(
             "--json and the export would both go to standard output", remedy="name a file: -o FILE"
         )
@@ -60,11 +64,11 @@ def export(
             if value is not None:
                 raise UsageError(f"{option} is for --to c", remedy="leave it out")
     check_writable(None if to_stdout else output)
-    read = load_plan(path, as_json)
+    read = load_plan(path)
     if form == C:
-        files, report, told = _routine(read, path, output, function_name, flow, as_json)
+        files, report, told = _routine(read, path, output, function_name, flow)
     else:
-        files, report, told = _transfers(read, form, output, as_json)
+        files, report, told = _transfers(read, form, output)
     if to_stdout:
         if len(files) > 1:
             raise UsageError(f"{form} takes {len(files)} files", remedy="name the first: -o FILE")
@@ -74,25 +78,23 @@ def export(
     # The file that names the others comes last: it never names what is not there yet.
     for name in reversed(files):
         _make_folder(Path(name).parent)
-        with_spinner(f"writing {name}", partial(write_atomically, name, files[name]), as_json)
-    if as_json:
-        click.echo(json.dumps({"plan": path, "format": form, **report, "files": list(files)}))
-        return
+        with_spinner(f"writing {name}", partial(write_atomically, name, files[name]))
     more = f" and {len(files) - 1} files in {output}_files" if len(files) > 1 else ""
-    click.echo(f"wrote {output}{more}: {told}")
+    tell(
+        {"plan": path, "format": form, **report, "files": list(files)},
+        lambda: [f"wrote {output}{more}: {told}"],
+    )
 
 
 _Made = tuple[dict[str, Iterable[str]], Mapping[str, Any], str]  # files, what JSON says of them, and text
 
 
-def _routine(
-    plan: _core.Plan, path: str, output: str, function: str | None, flow: str | None, quiet: bool
-) -> _Made:
+def _routine(plan: _core.Plan, path: str, output: str, function: str | None, flow: str | None) -> _Made:
     from hocket.export.c_source import exchange_of, routine_options, routine_source
 
     options = routine_options(plan, function, flow)
-    planned = with_spinner("verifying", lambda: exchange_of(plan, options), quiet)
-    text = with_spinner("writing C", lambda: routine_source(planned, path, options), quiet)
+    planned = with_spinner("verifying", lambda: exchange_of(plan, options))
+    text = with_spinner("writing C", lambda: routine_source(planned, path, options))
     report = {"messages": len(planned.schedule), "function": options.function, "flow": options.flow}
     told = (
         f"{options.function} for {planned.network.ranks} ranks, {planned.schedule.phases} phases "
@@ -101,11 +103,11 @@ def _routine(
     return {output: [text]}, report | {"phases": planned.schedule.phases}, told
 
 
-def _transfers(plan: _core.Plan, form: str, output: str, quiet: bool) -> _Made:
+def _transfers(plan: _core.Plan, form: str, output: str) -> _Made:
     from hocket.export.transfers import transfers_of
 
-    transfers = with_spinner("reading the transfers", lambda: transfers_of(plan), quiet)
-    files = with_spinner(f"exporting to {form}", lambda: FORMATS[form].files(transfers, output), quiet)
+    transfers = with_spinner("reading the transfers", lambda: transfers_of(plan))
+    files = with_spinner(f"exporting to {form}", lambda: FORMATS[form].files(transfers, output))
     messages = len(transfers.transfers)
     return files, {"messages": messages}, f"{messages} messages of {transfers.ranks} ranks"
 

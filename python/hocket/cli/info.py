@@ -1,21 +1,164 @@
-"""``hocket info``: what is installed, how it is set, and which algorithms there are."""
+"""``hocket info``: what is installed, how it is set, which algorithms there are; flags for compilers."""
 
 from __future__ import annotations
 
-import json
 import os
 import platform
+import shlex
+import shutil
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from hocket.cli._shared.commands import Command
-from hocket.cli._shared.launching import mpi_option
-from hocket.cli._shared.options import SITE_NETWORK, json_option
-from hocket.cli._shared.work import as_columns
-from hocket.cli.info_algorithms import algorithm_names, as_objects, described, entries_of, table
-from hocket.cli.info_flags import Flags, flags_options, tell_flags
+from hocket.cli._shared.launching import library_abi_option, mpi_option
+from hocket.cli._shared.options import SITE_NETWORK
+from hocket.cli._shared.usage import gathered
+from hocket.cli._shared.work import as_columns, json_option, tell, wants_json
+from hocket.errors import UsageError
+from hocket.system.terminal import for_programs
+
+if TYPE_CHECKING:
+    from hocket._core import Algorithm
+
+
+WIDTH: Final = 110  # of the table where no terminal says how wide it is
+
+
+def algorithm_names(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The algorithms whose names begin so."""
+    from hocket import _core
+
+    return sorted({s.name for s in _core.all_algorithms() if s.name.startswith(incomplete)})
+
+
+def entries_of(name: str | None) -> list[Algorithm]:
+    """All algorithms, from the most special to the most general, or those of a name. Raises UsageError."""
+    from hocket import _core
+
+    entries = [s for s in _core.all_algorithms() if name in (None, s.name)]
+    if not entries:
+        from hocket.network.description import suggestion
+
+        near = suggestion(name or "", [s.name for s in _core.all_algorithms()])
+        raise UsageError(f"no algorithm is called '{name}'", remedy=near or "'hocket info' lists them all")
+    return entries
+
+
+def as_objects(entries: list[Algorithm]) -> list[dict[str, Any]]:
+    """Entries as objects for JSON."""
+    return [
+        {"pattern": s.pattern, "name": s.name, "summary": s.summary, "source": s.source,
+         "contention_free": s.contention_free, "ports": s.ports.name.replace("_", "-"),
+         "guarantee": s.guarantee}
+        for s in entries
+    ]  # fmt: skip
+
+
+def described(entries: list[Algorithm]) -> str:
+    """All that is known of each entry."""
+    return "\n\n".join(map(_whole, entries))
+
+
+def _whole(entry: Algorithm) -> str:
+    lines = [
+        f"{entry.name}, for {entry.pattern} exchanges: {entry.summary}",
+        f"contention-free  {'yes' if entry.contention_free else 'no'}",
+        f"ports            {entry.ports.name.replace('_', '-')}",
+        f"source           {entry.source}",
+    ]
+    return "\n".join([*lines, f"guarantee        {entry.guarantee}"] if entry.guarantee else lines)
+
+
+def table(entries: list[Algorithm]) -> str:
+    """Table as wide as the terminal; longer texts are continued below."""
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for title in ("pattern", "algorithm", "contention-free"):
+        shown.add_column(title, no_wrap=True)
+    shown.add_column("what it does")
+    for entry in entries:
+        free = "yes" if entry.contention_free else "no"
+        shown.add_row(entry.pattern, entry.name, free, entry.summary)
+    console = Console(width=max(60, shutil.get_terminal_size((WIDTH, 24)).columns), color_system=None)
+    with console.capture() as capture:
+        console.print(shown)
+    lines = "\n".join(line.rstrip() for line in capture.get().rstrip().split("\n"))
+    return f"{lines}\n'hocket info ALGORITHM' tells the source, ports and guarantee of one"
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """Flags and files that are asked for."""
+
+    cflags: bool
+    libs: bool
+    sort: bool
+    pkg_config: bool
+    cmake: bool
+    cmake_version: bool
+    abi: str
+
+    def asked(self) -> bool:
+        """Return true if anything is asked for."""
+        return self.cflags or self.libs or self.sort or self.pkg_config or self.cmake or self.cmake_version
+
+
+# Options for flags and files, as one argument ``flags``.
+flags_options = gathered(
+    "flags", Flags,
+    click.option("--cflags", is_flag=True, help="Print compiler flags: where hocket.h is."),
+    click.option("--libs", is_flag=True, help="Print linker flags: where the library is, also at run time."),
+    click.option("--sort", is_flag=True, help="Add the flags of hocket_sort.h and hocket_elements.h."),
+    click.option("--pkg-config", is_flag=True, help="Print a file for pkg-config: hocket.pc."),
+    click.option("--cmake", is_flag=True, help="Print a file for CMake's find_package: HocketConfig.cmake."),
+    click.option(
+        "--cmake-version", is_flag=True, help="Print HocketConfigVersion.cmake, for find_package with a version."
+    ),
+    library_abi_option,
+)  # fmt: skip
+
+
+def tell_flags(flags: Flags, mpi_name: str | None) -> None:
+    """Print what is asked for; compile the library first if this MPI has none yet. Raises UsageError."""
+    from hocket import __version__
+    from hocket.export.packages import (
+        cmake_file,
+        cmake_version_file,
+        compile_flags,
+        link_flags,
+        pkg_config_file,
+    )
+    from hocket.launch.mpi import Abi, find_mpi
+    from hocket.launch.runtime.build import include_dir, sort_include_dir
+    from hocket.launch.runtime.ready import find_runtime, find_sort
+
+    if (flags.cflags or flags.libs) + flags.pkg_config + flags.cmake + flags.cmake_version > 1:
+        raise UsageError(
+            "flags, --pkg-config, --cmake and --cmake-version exclude each other",
+            remedy="print one after the other",
+        )
+    if flags.cmake_version:
+        click.echo(cmake_version_file(__version__), nl=False)
+        return
+    includes = [sort_include_dir(), include_dir()] if flags.sort else [include_dir()]
+    if flags.cflags and not flags.libs:
+        click.echo(for_programs(shlex.join(compile_flags(includes))))
+        return
+    mpi = replace(find_mpi(mpi_name), abi=Abi(flags.abi))
+    runtime = find_runtime(mpi.mpicc).library
+    libraries = [find_sort(mpi.mpicc), runtime] if flags.sort else [runtime]
+    if flags.pkg_config:
+        click.echo(for_programs(pkg_config_file(__version__, includes, libraries)), nl=False)
+    elif flags.cmake:
+        click.echo(for_programs(cmake_file(__version__, includes, libraries, mpi.mpicc)), nl=False)
+    else:
+        compiled = compile_flags(includes) if flags.cflags or not flags.libs else []
+        click.echo(for_programs(shlex.join([*compiled, *link_flags(libraries)])))
 
 
 @click.command(
@@ -26,7 +169,7 @@ from hocket.cli.info_flags import Flags, flags_options, tell_flags
 @flags_options
 @mpi_option
 @json_option
-def info(name: str | None, flags: Flags, mpi_name: str | None, as_json: bool) -> None:
+def info(name: str | None, flags: Flags, mpi_name: str | None) -> None:
     """Show versions, MPI libraries, settings and algorithms; of ALGORITHM its source, ports and guarantee.
 
     With --cflags, --libs, --sort, --pkg-config, --cmake or --cmake-version, print only what a build needs. Programs
@@ -38,7 +181,7 @@ def info(name: str | None, flags: Flags, mpi_name: str | None, as_json: bool) ->
         return
     entries = entries_of(name)
     if name is not None:
-        click.echo(json.dumps({"algorithms": as_objects(entries)}) if as_json else described(entries))
+        tell({"algorithms": as_objects(entries)}, lambda: [described(entries)])
         return
     from hocket import __version__, _core
     from hocket.system.cache import cache_dir
@@ -47,24 +190,26 @@ def info(name: str | None, flags: Flags, mpi_name: str | None, as_json: bool) ->
     mpis = _mpis(mpi_name)
     cache = str(cache_dir())
     network = os.environ.get("HOCKET_NETWORK") or (str(SITE_NETWORK) if SITE_NETWORK.is_file() else None)
-    if as_json:
-        click.echo(json.dumps({
-            "version": __version__, "python": platform.python_version(), "cache": cache, "network": network,
-            "mpis": mpis, "settings": settings, "algorithms": as_objects(entries),
-        }))  # fmt: skip
-        return
-    click.echo(f"hocket    {__version__}, Python {platform.python_version()}")
-    click.echo(f"cache     {cache}")
-    click.echo(f"network   {network or f'none; HOCKET_NETWORK or {SITE_NETWORK} would name one'}")
-    for mpi in mpis:
-        click.echo(f"mpi       {mpi['mpiexec']}: {mpi['version']}; runtime {mpi['runtime']}")
-    if not mpis:
-        click.echo("mpi       none found; --mpi names one")
+    report = {
+        "version": __version__, "python": platform.python_version(), "cache": cache, "network": network,
+        "mpis": mpis, "settings": settings, "algorithms": as_objects(entries),
+    }  # fmt: skip
     rows = [[one["name"], one["value"], one["from"]] for one in settings]
-    click.echo(f"\n{as_columns(['setting', 'value', 'from'], rows)}")
-    for complaint in _core.wrong_variables([f"{key}={value}" for key, value in os.environ.items()]):
-        click.echo(f"hocket: warning: {complaint}", err=True)
-    click.echo(f"\n{table(entries)}")
+    told = [f"{mpi['mpiexec']}: {mpi['version']}; runtime {mpi['runtime']}" for mpi in mpis]
+    tell(
+        report,
+        lambda: [
+            f"hocket    {__version__}, Python {platform.python_version()}",
+            f"cache     {cache}",
+            f"network   {network or f'none; HOCKET_NETWORK or {SITE_NETWORK} would name one'}",
+            *(f"mpi       {each}" for each in told or ["none found; --mpi names one"]),
+            f"\n{as_columns(['setting', 'value', 'from'], rows)}",
+            f"\n{table(entries)}",
+        ],
+    )
+    if not wants_json():
+        for complaint in _core.wrong_variables([f"{key}={value}" for key, value in os.environ.items()]):
+            click.echo(f"hocket: warning: {complaint}", err=True)
 
 
 def _setting(variable: Any, environment: Mapping[str, str]) -> dict[str, str]:

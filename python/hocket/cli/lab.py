@@ -14,8 +14,9 @@ from click.core import ParameterSource
 from hocket import _core
 from hocket.cli._shared.commands import Group
 from hocket.cli._shared.launching import check_program, choose_option, mpi_option
-from hocket.cli._shared.options import uplink_options
-from hocket.cli._shared.usage import Number, Whole, named, options
+from hocket.cli._shared.options import flow_option, ranks_option, uplink_options
+from hocket.cli._shared.usage import Choice, Number, Whole, gathered, named
+from hocket.cli._shared.work import json_option, tell, wants_json
 from hocket.errors import UsageError
 from hocket.lab import Lab, LabOptions, all_labs, down_all, load, take_down
 from hocket.lab.cluster import check_network
@@ -57,7 +58,36 @@ def _ordered(
     return order_job(job, parse_wanted(wanted, ranks, _core.REFERENCE_BYTES), whole_hosts=True).blocks
 
 
-_wire_options = options(
+def _options(
+    *,
+    rate: str | None,
+    buffer: str,
+    cc: str,
+    mtu: int,
+    uplink_rate: float | None,
+    oversubscription: tuple[float, ...] | None,
+    ecmp: bool,
+    ecmp_seed: int | None,
+) -> LabOptions:
+    every = named("--rate", parse_rate, rate) if rate else None
+    options = LabOptions(
+        every,
+        named("--buffer", parse_bytes, buffer),
+        cc,
+        mtu,
+        uplink_rate,
+        oversubscription or "auto",
+        ecmp,
+        ecmp_seed,
+    )
+    options.check()
+    return options
+
+
+# What wires are like, as one argument ``options``.
+_wire_options = gathered(
+    "options",
+    _options,
     click.option(
         "--rate", metavar="RATE", help="Rate of every link, such as 50Mbit.  [default: the network's]"
     ),
@@ -92,31 +122,6 @@ def _check_left_to_slurm() -> None:
             )
 
 
-def _options(
-    rate: str | None,
-    buffer: str,
-    cc: str,
-    mtu: int,
-    uplink_rate: float | None,
-    oversubscription: tuple[float, ...] | None,
-    ecmp: bool,
-    ecmp_seed: int | None,
-) -> LabOptions:
-    every = named("--rate", parse_rate, rate) if rate else None
-    options = LabOptions(
-        every,
-        named("--buffer", parse_bytes, buffer),
-        cc,
-        mtu,
-        uplink_rate,
-        oversubscription or "auto",
-        ecmp,
-        ecmp_seed,
-    )
-    options.check()
-    return options
-
-
 @click.group(
     cls=Group,
     examples=("hocket lab run --network tree:2x4 -- ./program", "hocket lab up cluster.toml --rate 20Mbit"),
@@ -128,8 +133,8 @@ def lab() -> None:
 @lab.command(examples=("hocket lab up cluster.toml", "hocket lab up tree:4x8 --rate 20Mbit --json"))
 @click.argument("network")
 @_wire_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def up(network: str, as_json: bool, **wires: Any) -> None:
+@json_option
+def up(network: str, options: LabOptions) -> None:
     """Build NETWORK and leave it up until 'hocket lab down'."""
     if network == STDIN:
         raise UsageError(
@@ -137,12 +142,15 @@ def up(network: str, as_json: bool, **wires: Any) -> None:
             remedy="write the network to a file first",
         )
     with as_exceptions():
-        cluster = Lab.up(read_network_description(network), _options(**wires), keep=True)
-    if as_json:
-        click.echo(json.dumps(_describe(cluster.state), indent=2))
-    else:
-        click.echo(f"lab {cluster.id} is up: {len(cluster.state.hosts)} hosts, {cluster.ranks} ranks")
-        click.echo(f"  hocket lab run --id {cluster.id} -- PROGRAM    hocket lab down {cluster.id}")
+        cluster = Lab.up(read_network_description(network), options, keep=True)
+    tell(
+        _describe(cluster.state),
+        lambda: [
+            f"lab {cluster.id} is up: {len(cluster.state.hosts)} hosts, {cluster.ranks} ranks",
+            f"  hocket lab run --id {cluster.id} -- PROGRAM    hocket lab down {cluster.id}",
+        ],
+        indent=2,
+    )
 
 
 @lab.command(
@@ -155,7 +163,7 @@ def up(network: str, as_json: bool, **wires: Any) -> None:
 @click.option("--network", metavar="NETWORK", help="Network to build for the run and to remove afterwards.")
 @click.option("--id", "lab_id", metavar="ID", help="Lab to use, which 'hocket lab up' has built.")
 @mpi_option
-@click.option("-n", "ranks", type=Whole(min=1), help="Number of ranks.  [default: all that the hosts hold]")
+@ranks_option("all that the hosts hold")
 @_wire_options
 @click.option("--native", is_flag=True, help="Run without Hocket's runtime.")
 @click.option(
@@ -172,14 +180,12 @@ def up(network: str, as_json: bool, **wires: Any) -> None:
 )
 @click.option(
     "--distribution",
-    type=click.Choice(["block", "cyclic"]),
+    type=Choice(["block", "cyclic"]),
     default="block",
     show_default=True,
     help="Placement of ranks on hosts that hold several.",
 )
-@click.option(
-    "--flow", default="token", show_default=True, help="Flow control: token, window:K, barrier or free."
-)
+@flow_option("Flow control: token, window:K, barrier or free.", default="token", show_default=True)
 @click.option(
     "--order",
     is_flag=True,
@@ -200,7 +206,7 @@ def up(network: str, as_json: bool, **wires: Any) -> None:
     metavar="SECONDS",
     help="Stop the program after this time, with exit code 124.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, the program's output in it.")
+@json_option
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
     network: str | None,
@@ -216,9 +222,8 @@ def run(
     flow: str,
     choose: str | None,
     timeout: float | None,
-    as_json: bool,
     program: tuple[str, ...],
-    **wires: Any,
+    options: LabOptions,
 ) -> None:
     """Run an MPI PROGRAM in an emulated cluster, by default with one rank a host or as the network states.
 
@@ -231,7 +236,6 @@ def run(
         raise UsageError(
             "give either --network or --id", remedy="'hocket lab status' lists the labs that are up"
         )
-    options = _options(**wires)
     mpi = find_mpi(mpi_name)
     if not with_slurm:
         check_program(program[0], mpi)
@@ -252,7 +256,7 @@ def run(
                 *program,
             ]  # fmt: skip
             watch = stack.enter_context(Watch(cluster.state))
-            result = cluster.call(cluster.state.hosts[0].name, command, timeout=timeout, capture=as_json)
+            result = cluster.call(cluster.state.hosts[0].name, command, timeout=timeout, capture=wants_json())
         else:
             env: Mapping[str, str] = {}
             wired = LabOptions(**cluster.state.options).wired(description)
@@ -268,11 +272,11 @@ def run(
                 ranks=ranks,
                 env=env,
                 timeout=timeout,
-                capture=as_json,
+                capture=wants_json(),
                 cyclic=distribution == "cyclic",
                 hosts=hosts,
             )
-    if as_json:
+    if wants_json():
         report = {
             "mpi": mpi.family.value,
             "native": native,
@@ -299,8 +303,8 @@ def run(
 @lab.command(examples=("hocket lab down 3f2a", "hocket lab down --all"))
 @click.argument("lab_id", metavar="ID", required=False)
 @click.option("--all", "everything", is_flag=True, help="Remove every lab of this machine.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def down(lab_id: str | None, everything: bool, as_json: bool) -> None:
+@json_option
+def down(lab_id: str | None, everything: bool) -> None:
     """Remove the lab ID, or all labs. Programs inside are killed."""
     if (lab_id is None) == (not everything):
         raise UsageError("give a lab's ID or --all", remedy="'hocket lab status' lists the labs that are up")
@@ -310,30 +314,26 @@ def down(lab_id: str | None, everything: bool, as_json: bool) -> None:
         state = load(lab_id or "")
         take_down(state)
         gone = [state.id]
-    click.echo(
-        json.dumps({"removed": gone}) if as_json else f"removed: {', '.join(gone) or 'nothing was up'}"
-    )
+    tell({"removed": gone}, lambda: [f"removed: {', '.join(gone) or 'nothing was up'}"])
 
 
 @lab.command(examples=("hocket lab status", "hocket lab status --json"))
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def status(as_json: bool) -> None:
+@json_option
+def status() -> None:
     """List the labs of this machine."""
     labs = [_describe(state) for state in all_labs()]
-    if as_json:
-        click.echo(json.dumps({"labs": labs}, indent=2))
-    elif not labs:
-        click.echo("no lab is up")
-    else:
-        for each in labs:
-            options = each["options"]
-            rate = format_rate(options["rate"]) if options.get("rate") else "the network's rates"
-            owner = f"process {each['owner']}" if each["owner"] else "stays"
-            wires = f"{rate}, {format_bytes(options['buffer'])} buffers, {options['congestion_control']}"
-            click.echo(
-                f"{each['id']}  {each['network'] or '-'}  {len(each['hosts'])} hosts  {wires}  "
-                f"{'stale' if each['stale'] else owner}"
-            )
+    tell({"labs": labs}, lambda: map(_line, labs) if labs else ["no lab is up"], indent=2)
+
+
+def _line(lab: dict[str, Any]) -> str:
+    options = lab["options"]
+    rate = format_rate(options["rate"]) if options.get("rate") else "the network's rates"
+    owner = f"process {lab['owner']}" if lab["owner"] else "stays"
+    wires = f"{rate}, {format_bytes(options['buffer'])} buffers, {options['congestion_control']}"
+    return (
+        f"{lab['id']}  {lab['network'] or '-'}  {len(lab['hosts'])} hosts  {wires}  "
+        f"{'stale' if lab['stale'] else owner}"
+    )
 
 
 def _describe(state: LabState) -> dict[str, Any]:

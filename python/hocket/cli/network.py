@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hocket.cli._shared.commands import Group
-from hocket.cli._shared.options import (
-    bytes_option,
-    component_line,
-    defaults_options,
-    json_option,
-    load_components,
-    loud,
-)
-from hocket.cli._shared.sizes import parse_size
-from hocket.cli._shared.work import as_columns, with_spinner
+from hocket.cli._shared.options import component_line, defaults_options, load_components, loud
+from hocket.cli._shared.request import bytes_option, parse_size
+from hocket.cli._shared.work import as_columns, json_option, tell, with_spinner
 from hocket.cli.balance import balance
 from hocket.cli.convert import convert
 from hocket.cli.discover import discover
@@ -54,10 +46,10 @@ network.add_command(discover)
     examples=("hocket network show cluster.toml", "hocket network show tree:4x8x32 --bytes 64KiB")
 )
 @click.argument("source", metavar="NETWORK")
-@bytes_option
+@bytes_option()
 @defaults_options
 @json_option
-def show(source: str, size: str, defaults: Defaults, as_json: bool) -> None:
+def show(source: str, size: str, defaults: Defaults) -> None:
     """Show hosts in rank order, switches, links, and the bounds of an all-to-all and an all-gather.
 
     NETWORK is a file or a short form such as star:24, chain:8,8,8,8 or tree:4x8x32.
@@ -66,8 +58,9 @@ def show(source: str, size: str, defaults: Defaults, as_json: bool) -> None:
     from hocket.planning.bounds import true_bounds
 
     bytes = parse_size(size)
-    components = load_components(source, defaults, as_json)
+    components = load_components(source, defaults)
     objects: list[dict[str, Any]] = []
+    lines: list[str] = []
 
     def counted() -> list[tuple[Any, Any, Any]]:
         """The bounds of an all-to-all and an all-gather on each component."""
@@ -80,20 +73,15 @@ def show(source: str, size: str, defaults: Defaults, as_json: bool) -> None:
             for net in (known.network for known in components)
         ]
 
-    found = with_spinner("counting loads", counted, as_json)
+    found = with_spinner("counting loads", counted)
     for number, (known, (bounds, gather, true)) in enumerate(zip(components, found, strict=True)):
-        net = known.network
-        picture = _Picture.of(net, bounds, gather, true, bytes)
-        if as_json:
-            objects.append({**picture.as_json(bounds, bytes), **known.rates_as_json()})
-            continue
+        picture = _Picture.of(known.network, bounds, gather, true, bytes)
+        objects.append({**picture.as_json(bounds, bytes), **known.rates_as_json()})
         if len(components) > 1:
-            click.echo(("\n" if number else "") + component_line(components, number))
-        click.echo(picture.as_text(source, bounds, bytes))
-        click.echo(loud(known, every=True))
-    if as_json:
-        several = objects[0] if len(objects) == 1 else {"components": objects}
-        click.echo(json.dumps({"source": source, **several}))
+            lines.append(("\n" if number else "") + component_line(components, number))
+        lines += [picture.as_text(source, bounds, bytes), loud(known, every=True)]
+    several = objects[0] if len(objects) == 1 else {"components": objects}
+    tell({"source": source, **several}, lambda: lines)
 
 
 @dataclass(slots=True)

@@ -12,16 +12,15 @@ from click.core import ParameterSource
 from hocket.cli._shared.commands import Command
 from hocket.cli._shared.measured import MEASURE, measured_between
 from hocket.cli._shared.options import (
-    bytes_option,
     calibration_option,
     defaults_options,
-    json_option,
     load_network,
     loud,
     network_option,
 )
-from hocket.cli._shared.sizes import parse_size
-from hocket.cli._shared.work import as_columns, with_spinner
+from hocket.cli._shared.request import bytes_option, parse_size
+from hocket.cli._shared.usage import Choice
+from hocket.cli._shared.work import as_columns, json_option, wants_json, with_spinner
 from hocket.errors import UsageError
 from hocket.network.chosen import listed_names, slurm_lists
 from hocket.network.hostlist import expand
@@ -51,8 +50,8 @@ if TYPE_CHECKING:
 @click.option("--for", "wanted", default=",".join(DEFAULT_CALLS), show_default=True, metavar="CALL[,CALL…]",
               help="What the order is for: collectives, one of their algorithms (all-reduce:ring), or messages of a "
               "file (halo:FILE, trace:FILE, matrix:FILE).")  # fmt: skip
-@bytes_option
-@click.option("--format", "form", type=click.Choice(list(FORMATS)), default="plain", show_default=True,
+@bytes_option()
+@click.option("--format", "form", type=Choice(list(FORMATS)), default="plain", show_default=True,
               help="Program that will read the order.")  # fmt: skip
 @click.option("--explain", is_flag=True, help="Say on standard error what each call gains, and why.")
 @calibration_option
@@ -68,7 +67,6 @@ def order(
     explain: bool,
     calibration: str | None,
     defaults: Defaults,
-    as_json: bool,
 ) -> None:
     """Print an order of a job's ranks that loads the links of NETWORK less in the MPI library's own calls.
 
@@ -83,14 +81,12 @@ def order(
         )
     if source == MEASURE:
         source = _measured(hosts, slurm)
-    known = load_network(source, defaults, as_json)
+    known = load_network(source, defaults)
     job = _job(known, hosts, slurm, defaults)
     calls = parse_wanted(wanted, job.network.ranks, parse_size(size))
     target = FORMATS[form]
     found = with_spinner(
-        f"ordering {job.network.ranks} ranks",
-        lambda: order_job(job, calls, whole_hosts=target.whole_hosts),
-        as_json,
+        f"ordering {job.network.ranks} ranks", lambda: order_job(job, calls, whole_hosts=target.whole_hosts)
     )
     if target.missing:
         click.echo(
@@ -98,8 +94,8 @@ def order(
         )
     if hint := target.hint(found):
         click.echo(f"hocket: note: {hint}", err=True)
-    told = _predicted(found, calls, known, calibration, as_json) if explain or as_json else []
-    if as_json:
+    told = _predicted(found, calls, known, calibration) if explain or wants_json() else []
+    if wants_json():
         click.echo(json.dumps(_report(found, calls, form, told, known)))
         return
     if explain:
@@ -131,13 +127,13 @@ def _job(known: KnownNetwork, hosts: str | None, slurm: bool, defaults: Defaults
 
 
 def _predicted(
-    found: Ordered, calls: list[Wanted], known: KnownNetwork, calibration: str | None, quiet: bool
+    found: Ordered, calls: list[Wanted], known: KnownNetwork, calibration: str | None
 ) -> list[Predicted]:
     from hocket.order.predicted import predictions
     from hocket.planning.candidates import costs_of
 
     costs = costs_of(found.job.network, calibration, known.description)
-    return with_spinner("predicting", lambda: list(predictions(found, calls, costs)), quiet)
+    return with_spinner("predicting", lambda: list(predictions(found, calls, costs)))
 
 
 def _report(

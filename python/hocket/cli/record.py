@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from hocket.cli._shared.commands import Command
+from hocket.cli._shared.launching import mpi_named
+from hocket.cli._shared.options import output_option
 from hocket.cli._shared.work import as_columns, check_writable, write_atomically
 from hocket.errors import HocketError, UsageError
 from hocket.units import format_total
@@ -32,10 +34,13 @@ PREFIX = ".hocket-record-"
         "hocket record --mpi mpich -- sh job.sh",
     ),
 )
-@click.option("-o", "--output", default="traffic.json", show_default=True, metavar="FILE",
-              help="File for the traffic. All hosts must see its directory.")  # fmt: skip
-@click.option("--mpi", "mpi_name", metavar="MPI",
-              help="MPI, if COMMAND does not begin with an mpiexec: mpich, openmpi or a path.")  # fmt: skip
+@output_option(
+    "FILE",
+    "File for the traffic. All hosts must see its directory.",
+    default="traffic.json",
+    show_default=True,
+)
+@mpi_named("MPI, if COMMAND does not begin with an mpiexec: mpich, openmpi or a path.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def record(output: str, mpi_name: str | None, command: tuple[str, ...]) -> None:
     """Run COMMAND, such as mpiexec -n 8 PROGRAM, and record the messages of each collective call.

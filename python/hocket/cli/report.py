@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,9 +10,16 @@ from typing import TYPE_CHECKING
 import click
 
 from hocket.cli._shared.commands import Command
-from hocket.cli._shared.options import defaults_options, json_option
-from hocket.cli._shared.sizes import DEFAULT_BYTES, parse_size
-from hocket.cli._shared.work import check_writable, with_spinner, write_atomically
+from hocket.cli._shared.options import defaults_options, output_option
+from hocket.cli._shared.request import bytes_option, parse_size
+from hocket.cli._shared.work import (
+    check_writable,
+    json_option,
+    tell,
+    wants_json,
+    with_spinner,
+    write_atomically,
+)
 from hocket.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,19 +34,12 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option(
-    "-o", "--output", required=True, metavar="FILE.html", help="File to write; - is standard output."
-)
+@output_option("FILE.html", "File to write; - is standard output.", required=True)
 @click.option("--title", metavar="TEXT", help="Title of the page.  [default: the names of the files]")
-@click.option(
-    "--bytes", "size", default=DEFAULT_BYTES, show_default=True, metavar="SIZE",
-    help="Message size of the all-to-all that loads the links of a network.",
-)  # fmt: skip
+@bytes_option("Message size of the all-to-all that loads the links of a network.")
 @defaults_options
 @json_option
-def report(
-    files: tuple[str, ...], output: str, title: str | None, size: str, defaults: Defaults, as_json: bool
-) -> None:
+def report(files: tuple[str, ...], output: str, title: str | None, size: str, defaults: Defaults) -> None:
     """Write one HTML page about FILES. The page needs no other file and no connection.
 
     Each FILE is a plan, a network (or a short form such as tree:4x8), a report of 'hocket run --report=FILE.json',
@@ -50,7 +49,7 @@ def report(
     from hocket.report.page.html import page
     from hocket.report.page.recognise import sections_of
 
-    if output == "-" and as_json:
+    if output == "-" and wants_json():
         raise UsageError(
             "--json and the page would both go to standard output", remedy="name a file: -o FILE.html"
         )
@@ -59,20 +58,20 @@ def report(
     sections = []
     for path in files:
         sections += with_spinner(
-            f"drawing {path}", partial(lambda path: list(sections_of(path, defaults, bytes)), path), as_json
+            f"drawing {path}", partial(lambda path: list(sections_of(path, defaults, bytes)), path)
         )
     names = ", ".join(Path(path).name for path in files[:3]) + (
         f" and {len(files) - 3} more" if len(files) > 3 else ""
     )
     made = f"Made on {datetime.date.today().isoformat()} of {', '.join(files)}."
-    text = with_spinner("writing the page", lambda: page(title or names, made, sections), as_json)
+    text = with_spinner("writing the page", lambda: page(title or names, made, sections))
     if output == "-":
         click.echo(text)
         return
     data = text.encode(errors="backslashreplace")
     write_atomically(output, [data])
-    if as_json:
-        told = [section.title for section in sections if section.level == 1]
-        click.echo(json.dumps({"output": output, "bytes": len(data), "files": list(files), "sections": told}))
-        return
-    click.echo(f"wrote {output}: {len(sections)} sections, {len(data) / 1e6:.1f} MB; open it in a browser")
+    told = [section.title for section in sections if section.level == 1]
+    tell(
+        {"output": output, "bytes": len(data), "files": list(files), "sections": told},
+        lambda: [f"wrote {output}: {len(sections)} sections, {len(data) / 1e6:.1f} MB; open it in a browser"],
+    )

@@ -7,7 +7,7 @@ import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -20,17 +20,16 @@ from hocket.cli._shared.launching import (
     chosen_mpi,
     hostfile_option,
     mpi_option,
+    plans_option,
     program_options,
-    runtime_options,
-    scheduling_options,
 )
 from hocket.cli._shared.measured import MEASURE, kept_or_measured
-from hocket.cli._shared.options import defaults_options, load_network, loud, network_option
-from hocket.cli._shared.usage import Whole
+from hocket.cli._shared.options import defaults_options, load_network, loud, network_option, ranks_option
 from hocket.cli._shared.work import check_writable
 from hocket.errors import HocketError, PlanError, UsageError
 
 if TYPE_CHECKING:
+    from hocket.launch.environment import RuntimeOptions
     from hocket.network import Defaults
 
 _ON_STDERR = Path("-")  # the report as a table only
@@ -56,19 +55,10 @@ def _report_file(_context: click.Context, _option: click.Parameter, file: Path |
     ),
 )
 @network_option(name="network")
-@click.option("-n", "ranks", type=Whole(min=1), help="Number of ranks.  [default: that of the batch job]")
+@ranks_option("that of the batch job")
 @mpi_option
 @abi_option
-@scheduling_options
-@click.option(
-    "--plan",
-    "plans",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    envvar="HOCKET_PLAN",
-    show_envvar=True,
-    help="Plan file to follow; one for each collective.",
-)
+@plans_option("Plan file to follow; one for each collective.", envvar="HOCKET_PLAN", show_envvar=True)
 @program_options
 @hostfile_option
 @defaults_options
@@ -95,7 +85,7 @@ def run(
     defaults: Defaults,
     report: Path | None,
     program: tuple[str, ...],
-    **said: Any,
+    options: RuntimeOptions,
 ) -> None:
     """Run an unmodified MPI PROGRAM with scheduled collectives.
 
@@ -128,7 +118,7 @@ def run(
     if network == MEASURE:
         network = kept_or_measured(job_hosts(os.environ, hostfile), ranks, mpi_name, hostfile)
     known = load_network(network, defaults, hosts=job_hosts(os.environ, hostfile))
-    options = runtime_options(**said).completed(os.environ)
+    options = options.completed(os.environ)
     check_places(known.network, network, ranks, options.placement)
     clear_up(cache_dir())
     with as_exceptions(), ExitStack() as stack:

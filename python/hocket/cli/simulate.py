@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,35 +10,35 @@ import click
 from click.core import ParameterSource
 
 from hocket.cli._shared.commands import CollectiveName, Command
-from hocket.cli._shared.irregular import demand_option, plan_traffic, seed_option, traffic_of
 from hocket.cli._shared.options import (
-    algorithm_option,
-    alpha_option,
-    bytes_option,
     calibration_option,
     defaults_options,
-    equal_demand,
     flow_option,
-    json_option,
     load_network,
     load_plan,
     loud,
     network_option,
-    plan_equal,
-    root_option,
 )
-from hocket.cli._shared.plots import plot_option
-from hocket.cli._shared.simulation_pictures import PLOTS, draw, drawings_of
-from hocket.cli._shared.sizes import size_text
+from hocket.cli._shared.plots import PLOTS, draw, drawings_of, plot_option
+from hocket.cli._shared.request import (
+    Request,
+    algorithm_option,
+    alpha_option,
+    bytes_option,
+    demand_option,
+    root_option,
+    seed_option,
+    size_text,
+)
 from hocket.cli._shared.two_level import (
     TWO_LEVEL,
     check_two_level,
     memory_line,
     plan_two_level,
-    two_level_options,
+    two_level_option,
 )
 from hocket.cli._shared.usage import Number, named
-from hocket.cli._shared.work import as_columns, check_writable, with_spinner
+from hocket.cli._shared.work import as_columns, check_writable, json_option, tell, with_spinner
 from hocket.demand.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR, usual_alpha
 from hocket.errors import UsageError
 from hocket.planning import aggregation
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
     from hocket._core import Demand, Network, Simulation, TwoLevelExchange
     from hocket.network import Defaults, KnownNetwork
     from hocket.planning.figures import Figures
-    from hocket.planning.plan import PlannedExchange
 
 MOST_LINES = 16
 # Parameter and option of what only an exchange without a plan can be told.
@@ -75,12 +73,12 @@ PLANNING = {
 @network_option()
 @click.option("--pattern", type=CollectiveName(list(COLLECTIVES)), default=ALL_TO_ALL, show_default=True,
               metavar="COLLECTIVE", help="Collective to plan where no PLAN is given, such as all-gather.")  # fmt: skip
-@bytes_option
+@bytes_option()
 @demand_option(required=False)
 @algorithm_option
 @seed_option
 @root_option
-@flow_option(None, "Flow control between messages.  [default: as planned]")
+@flow_option("Flow control between messages.  [default: as planned]")
 @alpha_option(*COLLECTIVES.values())
 @click.option(
     "--token-cost",
@@ -93,7 +91,7 @@ PLANNING = {
 @click.option("--overhead", type=Number(min=1, max=100), default=1.0, show_default=True, metavar="X",
               help="Bytes on the link per byte of data. TCP over Ethernet has 1.062.")  # fmt: skip
 @calibration_option
-@two_level_options
+@two_level_option()
 @plot_option(PLOTS)
 @defaults_options
 @json_option
@@ -115,7 +113,6 @@ def simulate(
     two_level: bool,
     plots: tuple[tuple[str, str], ...],
     defaults: Defaults,
-    as_json: bool,
 ) -> None:
     """Predict the time of PLAN on NETWORK, and the load of each link.
 
@@ -131,17 +128,21 @@ def simulate(
         check_writable(file)
     _check_options(path, pattern, two_level)
     check_two_level(two_level)
-    known = load_network(source, defaults, as_json)
+    irregular = pattern == IRREGULAR
+    request = Request(
+        pattern, size, traffic=traffic, root=root, algorithm=algorithm, seed=seed,
+        alpha=alpha if irregular or COLLECTIVES[pattern].forwards else None,
+    )  # fmt: skip
+    known = load_network(source, defaults)
     network = known.network
     of_ranks: TwoLevelExchange | None = None
     seconds = None if alpha is None else named("--alpha", parse_time, alpha)
     if path is not None:
-        plan = load_plan(path, as_json)
+        plan = load_plan(path)
         check_same_network(plan, network, path, source, known.is_measured)
         schedule, waits, name, demand = plan.schedule, plan.waits, plan.header.algorithm, plan.header.demand
     elif two_level:
-        asked = _demand(network, pattern, size, traffic, as_json)
-        of_hosts, _ = plan_two_level(known, asked, calibration, algorithm, None, as_json)
+        of_hosts, _ = plan_two_level(known, request, calibration)
         of_ranks, network, waits, name = (
             of_hosts.exchange,
             of_hosts.between,
@@ -150,7 +151,7 @@ def simulate(
         )
         schedule, demand = of_ranks.schedule, of_ranks.between
     else:
-        planned = _planned(network, pattern, size, traffic, algorithm, alpha, seed, root, as_json)
+        planned = request.plan(network)
         schedule, waits, name, demand = planned.schedule, planned.waits, planned.algorithm, planned.demand
     seconds = usual_alpha(demand) if seconds is None else seconds
     flow = flow or flow_of(waits)
@@ -161,7 +162,7 @@ def simulate(
         overhead=overhead,
     )
     work = partial(simulation, network, schedule, waits, flow, costs)
-    result = with_spinner(f"simulating {len(schedule)} messages", work, as_json)
+    result = with_spinner(f"simulating {len(schedule)} messages", work)
     bounds = _core.lower_bounds(network, demand)
     bound_phases, bound_seconds = least_of(name, network, demand, bounds, seconds)
     exchange = Exchange(
@@ -175,43 +176,34 @@ def simulate(
     least = bound_seconds if demand.pattern != ALL_TO_ALL else None
     drawings = drawings_of(result, schedule, network, title, flow, least)
     for kind, file in plots:
-        with_spinner("drawing", partial(draw, file, drawings[kind]), as_json)
+        with_spinner("drawing", partial(draw, file, drawings[kind]))
     channels = _channels(network, result)
     forecast = None
     in_memory = None
     if of_ranks is None:
-        forecast = with_spinner(
-            "predicting", lambda: forecast_of(exchange, calibration, known.description), as_json
-        )
+        forecast = with_spinner("predicting", lambda: forecast_of(exchange, calibration, known.description))
     else:
         in_memory = aggregation.memory_seconds(network, of_ranks, waits)
-    if as_json:
-        report = {
-            **figures.as_json(),
-            "flow": flow,
-            "tokens": result.tokens,
-            "channels": channels,
-            "peak_rss_bytes": peak_rss_bytes(),
-            **known.rates_as_json(),
-            **({} if forecast is None else {"forecast": forecast.as_json()}),
-        }
-        if of_ranks is not None and in_memory is not None:
-            report["two_level"] = {
-                "ranks": of_ranks.demand.ranks, "memory_bytes": max(of_ranks.memory),
-                "put_seconds": in_memory.put, "take_seconds": in_memory.take,
-                "seconds": in_memory.put + result.seconds + in_memory.take,
-            }  # fmt: skip
-        click.echo(json.dumps(report))
-        return
-    _tell(figures, flow, _size_text(demand), result.tokens, known)
+    report: dict[str, Any] = {
+        **figures.as_json(),
+        "flow": flow,
+        "tokens": result.tokens,
+        "channels": channels,
+        "peak_rss_bytes": peak_rss_bytes(),
+        **known.rates_as_json(),
+        **({} if forecast is None else {"forecast": forecast.as_json()}),
+    }
+    lines = _lines(figures, flow, sizes, result.tokens, known)
     if of_ranks is not None and in_memory is not None:
         whole = in_memory.put + result.seconds + in_memory.take
-        click.echo(f"{memory_line(in_memory, of_ranks)}, in all {format_time(whole, 4)}")
+        report["two_level"] = {
+            "ranks": of_ranks.demand.ranks, "memory_bytes": max(of_ranks.memory),
+            "put_seconds": in_memory.put, "take_seconds": in_memory.take, "seconds": whole,
+        }  # fmt: skip
+        lines.append(f"{memory_line(in_memory, of_ranks)}, in all {format_time(whole, 4)}")
     if forecast is not None:
-        click.echo("\n".join(forecast.lines()))
-    _tell_channels(channels)
-    for _, file in plots:
-        click.echo(f"wrote {file}")
+        lines += forecast.lines()
+    tell(report, lambda: [*lines, *_channel_lines(channels), *(f"wrote {file}" for _, file in plots)])
 
 
 def _check_options(path: str | None, pattern: str, two_level: bool) -> None:
@@ -235,59 +227,27 @@ def _check_options(path: str | None, pattern: str, two_level: bool) -> None:
         _refuse(_given(("root",)), f"does not belong to --pattern {pattern}", "give --pattern broadcast")
 
 
-def _demand(network: Network, pattern: str, size: str, traffic: str | None, quiet: bool) -> Demand:
-    """Demand that the options state. Raises UsageError."""
-    if pattern != IRREGULAR:
-        return equal_demand(pattern, network, size)
-    if traffic is None:
-        raise UsageError("an irregular exchange needs a traffic matrix", remedy="give --demand FILE")
-    return traffic_of(network, traffic, quiet).demand()
-
-
-def _planned(
-    network: Network,
-    pattern: str,
-    size: str,
-    traffic: str | None,
-    algorithm: str,
-    alpha: str | None,
-    seed: int,
-    root: int,
-    quiet: bool,
-) -> PlannedExchange:
-    """The exchange that the options describe."""
-    if pattern != IRREGULAR:
-        paid = alpha if COLLECTIVES[pattern].forwards else None
-        return plan_equal(pattern, network, size, algorithm, quiet=quiet, alpha=paid, root=root)
-    if traffic is None:
-        raise UsageError("an irregular exchange needs a traffic matrix", remedy="give --demand FILE")
-    return plan_traffic(network, traffic, algorithm, alpha=alpha, seed=seed, quiet=quiet)
-
-
-def _tell(figures: Figures, flow: str, sizes: str, tokens: int, known: KnownNetwork) -> None:
+def _lines(figures: Figures, flow: str, sizes: str, tokens: int, known: KnownNetwork) -> list[str]:
     of = "of" if figures.pattern == ALL_TO_ALL else "for"
-    click.echo(
+    return [
         f"'{figures.algorithm}' under {flow}: {figures.transfers} messages {of} {sizes} in "
-        f"{figures.phases} phases, {tokens} tokens"
-    )
-    click.echo(
+        f"{figures.phases} phases, {tokens} tokens",
         f"predicted   {format_time(figures.predicted_seconds, 5)}, bound {format_time(figures.bound_seconds, 5)}, "
-        f"ratio {figures.time_ratio:.3f}{' of assumed capacities' if known.assumed else ''}"
-    )
-    if line := loud(known):
-        click.echo(line)
+        f"ratio {figures.time_ratio:.3f}{' of assumed capacities' if known.assumed else ''}",
+        *filter(None, [loud(known)]),
+    ]
 
 
-def _tell_channels(channels: list[dict[str, Any]]) -> None:
+def _channel_lines(channels: list[dict[str, Any]]) -> Iterator[str]:
     busiest = sorted(channels, key=lambda channel: -channel["utilisation"])
     rows = [
         [c["channel"], f"{100 * c['utilisation']:.1f} %", f"{100 * c['busy']:.1f} %"]
         for c in busiest[:MOST_LINES]
     ]
     if rows:
-        click.echo("\n" + as_columns(["channel", "used", "busy"], rows))
+        yield "\n" + as_columns(["channel", "used", "busy"], rows)
     if len(busiest) > MOST_LINES:
-        click.echo(f"and {len(busiest) - MOST_LINES} channels used less, see --json")
+        yield f"and {len(busiest) - MOST_LINES} channels used less, see --json"
 
 
 def _given(parameters: Iterable[str]) -> list[str]:

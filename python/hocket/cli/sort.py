@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import stat
-import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -17,23 +14,28 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from hocket.cli import main as run_program
-from hocket.cli._shared.commands import Command
-from hocket.cli._shared.complete import with_completion
+from hocket.cli._shared.commands import Command, with_completion
 from hocket.cli._shared.failure import Refusing
 from hocket.cli._shared.launching import (
     check_places,
     check_ranks_here,
     hostfile_option,
+    job_network_option,
     mpi_option,
     need_network,
-    scheduling_options,
+    rank_options,
 )
-from hocket.cli._shared.options import defaults_options, json_option, load_network, loud
-from hocket.cli._shared.usage import Whole, named
-from hocket.cli._shared.work import PATIENCE, as_columns, check_writable
+from hocket.cli._shared.options import defaults_options, load_network, loud, memory_option, ranks_option
+from hocket.cli._shared.usage import Choice, named
+from hocket.cli._shared.work import (
+    as_columns,
+    check_writable,
+    json_option,
+    progress_of,
+    tell,
+)
 from hocket.errors import HocketError, UsageError
 from hocket.system.files import real_path, replaced
-from hocket.system.terminal import console
 from hocket.units import format_time, format_total, parse_bytes
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ class _Program(Refusing, Command):
         "hocket-sort events.npy events.npy -n 8 --key time --report",
     ),
 )
-@click.option("-n", "ranks", type=Whole(min=1), help="Number of ranks.  [default: one per core]")
+@ranks_option("one for each core")
 @click.option(
     "--payload",
     nargs=2,
@@ -67,20 +69,17 @@ class _Program(Refusing, Command):
     help="Rows of IN2 move with their keys and are written to OUT2.",
 )
 @click.option("--key", "field", metavar="FIELD", help="Sort records by this field. Records move as a whole.")
-@click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True, help="How to sort.")
-@click.option(
-    "--memory", metavar="SIZE", help="Memory for all ranks of a host together.  [default: what is free]"
-)
+@click.option("--method", type=Choice(METHODS), default="auto", show_default=True, help="How to sort.")
+@memory_option("Memory for all ranks of a host together.  [default: what is free]")
 @click.option(
     "--report", "with_report", is_flag=True, help="Print the measured and the predicted time of each step."
 )
 @json_option
 @mpi_option
 @hostfile_option
-@click.option("--network", "source", metavar="NETWORK", help="Schedule the messages on this network.")
+@job_network_option("Schedule the messages on this network.")
 @defaults_options
-@scheduling_options
-@click.option("-v", "--verbose", is_flag=True, help="Show the output of the ranks.")
+@rank_options
 @click.argument("source_file", metavar="IN.npy")
 @click.argument("output", metavar="OUT.npy")
 def sort(
@@ -88,17 +87,13 @@ def sort(
     payload: tuple[str, str] | None,
     field: str | None,
     method: str,
-    memory: str | None,
+    memory_size: str | None,
     with_report: bool,
-    as_json: bool,
     mpi_name: str | None,
     hostfile: str | None,
     source: str | None,
     defaults: Defaults,
-    algorithm: str | None,
-    flow_control: str | None,
-    placement: str | None,
-    verbose: bool,
+    options: RuntimeOptions,
     source_file: str,
     output: str,
 ) -> None:
@@ -106,27 +101,19 @@ def sort(
 
     Equal keys keep their order. NaN come last. All hosts must see both files.
     """
-    from hocket.launch.environment import RuntimeOptions
     from hocket.launch.mpi import find_mpi
     from hocket.measure.memory.calibrate import cores
     from hocket.sorting.job import FileSort, sorted_by
     from hocket.system.signals import as_exceptions
 
-    need_network(source, placement=placement, flow=flow_control, algorithm=algorithm)
-    limit = named("--memory", parse_bytes, memory) if memory is not None else None
+    need_network(source, options)
+    limit = named("--memory", parse_bytes, memory_size) if memory_size is not None else None
     check_ranks_here(ranks, hostfile)
     ranks = ranks or cores()
     files = _check(source_file, output, field, payload)
     mpi = find_mpi(mpi_name)
-    environment = _environment(
-        mpi,
-        ranks,
-        source,
-        hostfile,
-        defaults,
-        RuntimeOptions(placement, flow_control, algorithm=algorithm, log=int(verbose)),
-    )
-    with as_exceptions(), _outputs(files) as places, _progress(as_json) as on_step:
+    environment = _environment(mpi, ranks, source, hostfile, defaults, options)
+    with as_exceptions(), _outputs(files) as places, progress_of() as on_step:
         what = FileSort(
             keys=source_file,
             keys_output=places[0],
@@ -136,11 +123,16 @@ def sort(
             method=method,
             memory=limit,
         )
-        report = sorted_by(mpi, ranks, what, environment, hostfile=hostfile, on_step=on_step, verbose=verbose)
-    if as_json:
-        click.echo(json.dumps(asdict(report), indent=2))
-    else:
-        click.echo(_summary(report, with_report))
+        report = sorted_by(
+            mpi,
+            ranks,
+            what,
+            environment,
+            hostfile=hostfile,
+            on_step=on_step,
+            verbose=options.log > 0,
+        )
+    tell(asdict(report), lambda: [_summary(report, with_report)], indent=2)
 
 
 with_completion(sort)
@@ -228,31 +220,6 @@ def _outputs(files: list[tuple[ArrayFile, str]]) -> Iterator[list[str]]:
                     f"cannot write {path}: {error.strerror or error}", remedy="choose another place"
                 ) from error
         yield [str(place) for place in places]
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar on a terminal, after a while; what it returns moves it on."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda name, done, steps: None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description:<16}", markup=False), BarColumn(), TimeElapsedColumn())
-    bar = Progress(*columns, console=console(), transient=True)
-    task = bar.add_task("starting", total=None)
-    appear = threading.Timer(PATIENCE, bar.start)
-    appear.start()
-
-    def on_step(name: str, done: int, steps: int) -> None:
-        bar.update(task, description=name, completed=done, total=steps or None)
-
-    try:
-        yield on_step
-    finally:
-        appear.cancel()
-        appear.join()
-        bar.stop()
 
 
 def _summary(report: Report, with_steps: bool) -> str:

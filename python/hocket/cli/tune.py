@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hocket.cli._shared.commands import Group
-from hocket.cli._shared.options import json_option
-from hocket.cli._shared.work import as_columns
+from hocket.cli._shared.work import as_columns, json_option, tell
 
 if TYPE_CHECKING:
     from hocket.measure.kept import Choice
@@ -49,21 +47,19 @@ def _object(choice: Choice) -> dict[str, Any]:
 @tune.command(examples=("hocket tune show", "hocket tune show --json"))
 @place_option
 @json_option
-def show(place: str | None, as_json: bool) -> None:
+def show(place: str | None) -> None:
     """Show the fastest way for each call and size, and its gain over the MPI library."""
     from hocket.measure.kept import COLUMNS, choices
     from hocket.system.cache import choices_dir
 
     found = choices(place or "")
-    if as_json:
-        click.echo(
-            json.dumps({"kept_in": str(choices_dir()), "choices": [_object(one) for one in found]}, indent=2)
-        )
-        return
-    if not found:
-        click.echo(f"nothing is kept in {choices_dir()}")
-        return
-    click.echo(as_columns(COLUMNS, [one.cells() for one in found]))
+    report = {"kept_in": str(choices_dir()), "choices": [_object(one) for one in found]}
+    text = (
+        as_columns(COLUMNS, [one.cells() for one in found])
+        if found
+        else f"nothing is kept in {choices_dir()}"
+    )
+    tell(report, lambda: [text], indent=2)
 
 
 @tune.command(examples=("hocket tune clear --all", "hocket tune clear --place 3f2a"))

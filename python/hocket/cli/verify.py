@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from hocket.cli._shared.commands import Command
-from hocket.cli._shared.irregular import time_in_turn
-from hocket.cli._shared.options import (
-    defaults_options,
-    json_option,
-    load_network,
-    load_plan,
-    loud,
-    network_option,
-)
-from hocket.cli._shared.sizes import size_text
-from hocket.cli._shared.two_level import check_two_level_plan, exchange_of
-from hocket.cli._shared.work import read_whole, with_spinner
+from hocket.cli._shared.options import defaults_options, load_network, load_plan, loud, network_option
+from hocket.cli._shared.request import size_text, time_in_turn
+from hocket.cli._shared.two_level import check_two_level_plan, exchange_of, two_level_option
+from hocket.cli._shared.work import json_option, read_whole, tell, with_spinner
 from hocket.demand.collectives import ALL_TO_ALL
 from hocket.errors import HocketError
 from hocket.planning import aggregation
@@ -42,10 +34,8 @@ if TYPE_CHECKING:
 )
 @click.argument("path", metavar="PLAN")
 @network_option()
-@click.option(
-    "--two-level",
-    is_flag=True,
-    help="PLAN has one rank a host. Check both levels of the exchange that NETWORK's ranks carry out by it.",
+@two_level_option(
+    "PLAN has one rank a host. Check both levels of the exchange that NETWORK's ranks carry out by it."
 )
 @click.option(
     "--prices",
@@ -62,7 +52,6 @@ def verify(
     two_level: bool,
     prices: str | None,
     defaults: Defaults,
-    as_json: bool,
 ) -> None:
     """Check every phase and every byte of PLAN against NETWORK.
 
@@ -74,8 +63,8 @@ def verify(
     from hocket.planning.network_check import check_same_network
     from hocket.planning.plan import Exchange, least_of, ports_of
 
-    known = load_network(source, defaults, as_json)
-    plan = load_plan(path, as_json)
+    known = load_network(source, defaults)
+    plan = load_plan(path)
     if two_level:
         check_two_level_plan(plan, known.network, path)
     network = _core.one_rank_a_host(known.network) if two_level else known.network
@@ -100,32 +89,29 @@ def verify(
             network, exchange, plan.waits, ports_of(header.algorithm, exchange.between.pattern)
         )
 
-    certificate = with_spinner("verifying", proof, as_json)
+    certificate = with_spinner("verifying", proof)
     seconds = time.perf_counter() - begun
     figures = held.figures
-    if as_json:
-        report = {
-            "plan": path,
-            **figures.as_json(),
-            "ok": certificate.ok,
-            "contention_free": certificate.contention_free,
-            "complete": certificate.complete,
-            "worst_channel_use": certificate.worst_channel_use,
-            "violations": certificate.counts,
-            "findings": [
-                {"kind": kind, "phase": phase, "text": text} for kind, phase, text in certificate.findings
-            ],
-            "verify_seconds": seconds,
-            "peak_rss_bytes": peak_rss_bytes(),
-            **known.rates_as_json(),
-        }
-        if free is not None:
-            report["free_routes_seconds"] = free
-        if exchange is not None:
-            report["two_level"] = {"ranks": exchange.demand.ranks, "memory_bytes": max(exchange.memory)}
-        click.echo(json.dumps(report))
-    else:
-        _tell(path, plan, certificate, figures, known, seconds, exchange, free)
+    report = {
+        "plan": path,
+        **figures.as_json(),
+        "ok": certificate.ok,
+        "contention_free": certificate.contention_free,
+        "complete": certificate.complete,
+        "worst_channel_use": certificate.worst_channel_use,
+        "violations": certificate.counts,
+        "findings": [
+            {"kind": kind, "phase": phase, "text": text} for kind, phase, text in certificate.findings
+        ],
+        "verify_seconds": seconds,
+        "peak_rss_bytes": peak_rss_bytes(),
+        **known.rates_as_json(),
+    }
+    if free is not None:
+        report["free_routes_seconds"] = free
+    if exchange is not None:
+        report["two_level"] = {"ranks": exchange.demand.ranks, "memory_bytes": max(exchange.memory)}
+    tell(report, lambda: _lines(path, plan, certificate, figures, known, seconds, exchange, free))
     ctx.exit(0 if certificate.ok else 1)
 
 
@@ -142,7 +128,7 @@ def _certified(path: str, network: Network, demand: Demand) -> float:
         ) from None
 
 
-def _tell(
+def _lines(
     path: str,
     plan: Plan,
     certificate: Certificate | TwoLevelCertificate,
@@ -151,43 +137,42 @@ def _tell(
     seconds: float,
     exchange: TwoLevelExchange | None,
     free: float | None,
-) -> None:
+) -> Iterator[str]:
     header = plan.header
     answer = {True: "yes", False: "NO"}
-    click.echo(
+    yield (
         f"{path}: {certificate.transfers} transfers in {certificate.phases} phases by '{header.algorithm}'"
     )
     if exchange is not None:
-        click.echo(
+        yield (
             f"aggregated       {size_text(exchange.demand)} of {exchange.demand.ranks} ranks on "
             f"{len(exchange.groups)} hosts, {format_bytes(max(exchange.memory))} of memory a host"
         )
-    click.echo(f"complete         {answer[certificate.complete]}")
-    click.echo(f"contention-free  {answer[certificate.contention_free]}")
-    click.echo(f"ordered by waits {answer[_ordered(certificate)]}, {len(plan.waits)} waits")
+    yield f"complete         {answer[certificate.complete]}"
+    yield f"contention-free  {answer[certificate.contention_free]}"
+    yield f"ordered by waits {answer[_ordered(certificate)]}, {len(plan.waits)} waits"
     assumed = " of assumed capacities" if known.assumed else ""
     share = (
         f", ratio {figures.ratio:.3f}{assumed}"
         if figures.pattern == ALL_TO_ALL and plan.schedule.direct
         else ""
     )
-    click.echo(f"phases           {certificate.phases}, bound {figures.bound_phases}{share}")
+    yield f"phases           {certificate.phases}, bound {figures.bound_phases}{share}"
     if figures.irregular:
-        click.echo(f"phases in turn   {time_in_turn(figures)}{assumed}")
-    click.echo(
+        yield f"phases in turn   {time_in_turn(figures)}{assumed}"
+    yield (
         f"time as planned  {format_time(header.predicted_seconds, 4)} predicted, "
         f"bound {format_time(figures.bound_seconds, 4)}, ratio {figures.time_ratio:.3f}{assumed}"
     )
     if free is not None:
-        click.echo(f"any routes       bound {format_time(free, 4)}, by the prices given")
-    if line := loud(known):
-        click.echo(line)
+        yield f"any routes       bound {format_time(free, 4)}, by the prices given"
+    yield from filter(None, [loud(known)])
     for kind, count in certificate.counts.items():
-        click.echo(f"{kind}: {count} times, such as")
+        yield f"{kind}: {count} times, such as"
         for found, phase, text in certificate.findings:
             if found == kind:
-                click.echo(f"  phase {phase}: {text}")
-    click.echo(f"{'holds' if certificate.ok else 'DOES NOT HOLD'}, checked in {seconds:.3f} s")
+                yield f"  phase {phase}: {text}"
+    yield f"{'holds' if certificate.ok else 'DOES NOT HOLD'}, checked in {seconds:.3f} s"
 
 
 def _ordered(certificate: object) -> bool:

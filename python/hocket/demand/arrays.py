@@ -1,16 +1,48 @@
-"""Traffic in arrays: numpy's, scipy's sparse ones, and what numpy makes arrays of."""
+"""Tables of traffic in memory, and the numbers in them."""
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hocket.demand.numbers import problem_of
 from hocket.demand.source import Source
 from hocket.demand.traffic import Traffic
 from hocket.units import MOST_BYTES
+
+_PLAIN: Final = re.compile(r"[0-9]{1,18}")
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eEdD][+-]?[0-9]+)?")
+_NOT_FINITE: Final = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
+LONGEST: Final = 64
+
+
+def problem_of(value: float) -> str:
+    """Reason why a number is not a size, as the end of an error message; empty if it is one."""
+    if not math.isfinite(value):
+        return "is not a number of bytes"
+    if value < 0:
+        return "is negative"
+    if value != math.floor(value):
+        return "is not a whole number of bytes"
+    return "is more than 2^63 - 1 bytes" if value > MOST_BYTES else ""
+
+
+def whole_number(text: str) -> int | str:
+    """The size that ``text`` says, or how a message about it goes on."""
+    if _PLAIN.fullmatch(text):
+        return int(text)
+    if _NOT_FINITE.fullmatch(text):
+        return "is not a number of bytes"
+    if len(text) > LONGEST or not _NUMBER.fullmatch(text):
+        return "is not a number"
+    value = int(text) if text.lstrip("+-").isdecimal() else float(text.lower().replace("d", "e"))
+    if value == math.inf:
+        return "is more than 2^63 - 1 bytes"
+    return problem_of(value) or int(value)
+
 
 _REMEDY: Final = "give an n x n array of integers: the bytes from each rank to each"
 

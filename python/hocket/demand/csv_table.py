@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from hocket.demand.numbers import whole_number
+from hocket.demand.arrays import whole_number
 from hocket.demand.source import Source
 from hocket.demand.traffic import Traffic
 from hocket.errors import HocketError

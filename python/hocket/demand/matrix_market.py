@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
-from hocket.demand.numbers import whole_number
+from hocket.demand.arrays import whole_number
 from hocket.demand.source import Source
 from hocket.demand.traffic import Traffic
 from hocket.system.text import shown

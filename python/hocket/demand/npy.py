@@ -1,16 +1,60 @@
-"""NumPy's ``.npy``: an n × n array of integers, or of floats that are whole. No pickles."""
+"""Traffic in NumPy's .npy format, and the headers of such files."""
 
 from __future__ import annotations
 
 import io
-from typing import Final
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 
 from hocket.demand.arrays import check_form, of_table
-from hocket.demand.npy_header import MAGIC, read_header
 from hocket.demand.source import Source
 from hocket.demand.traffic import Traffic
+
+MAGIC: Final = b"\x93NUMPY"
+
+_READERS: Final = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Type and shape of an array, and its offset in the file, in bytes."""
+
+    shape: tuple[int, ...]
+    column_major: bool
+    dtype: np.dtype[Any]
+    offset: int
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the array, in bytes."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+def read_header(stream: BinaryIO) -> Header:
+    """The header at the beginning of ``stream``, which then stands at the array.
+
+    Raises ValueError with what is wrong. Whether the array is all there is the caller's to check.
+    """
+    try:
+        read = _READERS.get(np.lib.format.read_magic(stream))
+        with warnings.catch_warnings(action="ignore"):  # of Python's own parser
+            header = read(stream) if read else None
+    except Exception:  # whatever NumPy's parser of Python literals raises
+        raise ValueError("the header of the array is damaged") from None
+    if header is None:
+        raise ValueError("this version of .npy is not known")
+    shape, column_major, dtype = header
+    if any(side < 0 for side in shape):
+        raise ValueError("the array has a negative size")
+    return Header(shape, column_major, dtype, stream.tell())
+
 
 _REMEDY: Final = "save an n x n array of integers with numpy.save"
 

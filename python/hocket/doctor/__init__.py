@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from hocket.doctor.case import Case
-from hocket.doctor.compiler import check_compiler
-from hocket.doctor.finding import Finding, Level, problem_of
-from hocket.doctor.launcher import check_launcher
-from hocket.doctor.mpi import check_mpi
-from hocket.doctor.network import check_network, check_plans
-from hocket.doctor.order import check_order
-from hocket.doctor.package import check_cache, check_package, check_runtime
-from hocket.doctor.placement import check_placement
-from hocket.doctor.scheduled import check_scheduled
-from hocket.doctor.variables import check_variables
+from hocket.doctor.case import Case, Finding, Level, problem_of
+from hocket.doctor.installation import (
+    check_cache,
+    check_compiler,
+    check_mpi,
+    check_package,
+    check_runtime,
+    check_variables,
+)
+from hocket.doctor.network import check_network, check_order, check_plans
+from hocket.doctor.ranks import check_launcher, check_placement, check_scheduled
 from hocket.errors import HocketError
 
 __all__ = ["Case", "Finding", "Level", "examine"]

@@ -1,16 +1,51 @@
-"""The case under examination, and what earlier checks have found out about it."""
+"""The case that is examined, what earlier checks have found out about it, and findings, one thing each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 
 from hocket import _core
+from hocket.errors import HocketError
 from hocket.launch.mpi import Abi, Mpi
 from hocket.launch.runtime.build import Runtime
 from hocket.launch.runtime.wrapper import Wrapper
 from hocket.network import Defaults
+
+
+class Level(StrEnum):
+    OK = "ok"
+    NOTE = "note"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """``topic``: what was looked at. Problems, and some notes, have a remedy: what to do."""
+
+    level: Level
+    topic: str
+    text: str
+    remedy: str = ""
+
+
+def ok(topic: str, text: str) -> Finding:
+    return Finding(Level.OK, topic, text)
+
+
+def note(topic: str, text: str, remedy: str = "") -> Finding:
+    return Finding(Level.NOTE, topic, text, remedy)
+
+
+def problem(topic: str, text: str, remedy: str) -> Finding:
+    return Finding(Level.PROBLEM, topic, text, remedy)
+
+
+def problem_of(topic: str, error: HocketError) -> Finding:
+    where = f"{error.where}: " if error.where else ""
+    return problem(topic, where + error.what, error.remedy)
 
 
 @dataclass(frozen=True, slots=True)

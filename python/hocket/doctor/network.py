@@ -1,18 +1,89 @@
-"""The network file, what would be planned for it, and plans made before."""
+"""The network, its paths, plans, and the order of the job's ranks on it."""
 
 from __future__ import annotations
 
 import datetime
+import socket
 from collections.abc import Iterator
+from contextlib import suppress
+from typing import Final
 
 from hocket import _core
 from hocket.demand.collectives import PLANNED_FOR_JOBS
-from hocket.doctor.case import Case
-from hocket.doctor.finding import Finding, note, ok, problem
-from hocket.doctor.paths import check_paths
+from hocket.doctor.case import Case, Finding, note, ok, problem
+from hocket.errors import HocketError, MissingToolError
 from hocket.launch.environment import read_plan, run_demand
+from hocket.launch.mpi import MpiFamily
 from hocket.network import read_known_network
-from hocket.network.chosen import job_hosts
+from hocket.network.chosen import job_hosts, slurm_lists
+from hocket.network.paths.choose import asked_of
+from hocket.network.paths.probe import Probe, answers
+from hocket.network.paths.table import Paths, port_of
+from hocket.order import JobHosts, listed_job, slurm_job
+from hocket.order.better import WORTH, better_order, command_for
+from hocket.order.formats import FORMATS
+
+_SAMPLE: Final = 8  # connections
+_A_SECOND: Final = 80  # packets; switches answer 100 and more to a host
+_AGAIN: Final = "find them again, a rank on each host: hocket network discover --paths NETWORK -o FILE"
+
+
+def check_paths(network: _core.Network, paths: Paths, now: datetime.datetime) -> Iterator[Finding]:
+    """``network``: without the paths. Asks routers if this is one of the hosts."""
+    age = now - datetime.datetime.fromisoformat(paths.found)
+    yield ok("paths", f"{len(paths.pairs)} pairs of hosts, found {paths.found}, {_told(age)} ago")
+    if paths.spraying:
+        yield note("paths", "packets of one connection take several ways: no path can be held")
+        return
+    own = next((name for name, address in paths.addresses.items() if _is_own(address)), None)
+    if own is None:
+        yield note(
+            "paths", "this is none of their hosts: whether they still hold is not known", "ask on a host"
+        )
+        return
+    expected, probes = [], []
+    for to in sorted(to for of, to in paths.pairs if of == own)[:_SAMPLE]:
+        index = next((i for i, way in enumerate(paths.pairs[own, to][0]) if way >= 0), None)
+        hop, _ = asked_of(network, network.names.index(own), network.names.index(to))
+        if index is None or not hop:
+            continue
+        port = port_of(list(paths.addresses).index(to), paths.ports, index)
+        probes.append(Probe(paths.addresses[to], port, paths.listen, hop))
+        expected.append((to, paths.ways[paths.pairs[own, to][0][index]]))
+    try:
+        heard = [paths.routers.get(address or "") for address in answers(probes, _A_SECOND)]
+    except MissingToolError as error:
+        yield note("paths", error.what, error.remedy)
+        return
+    answered = sum(by is not None for by in heard)
+    changed = [
+        f"{own} to {to}: by {by}, was by {way}"
+        for (to, way), by in zip(expected, heard, strict=True)
+        if by is not None and by != way
+    ]
+    if not answered:
+        yield note("paths", f"no router answered {len(probes)} packets: whether they still hold is not known")
+    elif changed:
+        yield problem(
+            "paths", f"{len(changed)} of {answered} connections asked take another way ({changed[0]})", _AGAIN
+        )
+    else:
+        yield ok("paths", f"{answered} of {len(probes)} connections asked take the way that was found")
+
+
+def _is_own(address: str) -> bool:
+    with (
+        suppress(OSError),
+        socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM) as handle,
+    ):
+        handle.bind((address, 0))
+        return True
+    return False
+
+
+def _told(age: datetime.timedelta) -> str:
+    hours = int(age.total_seconds() // 3600)
+    return f"{hours // 24} days" if hours >= 48 else f"{hours} hours" if hours >= 2 else "minutes"
 
 
 def check_network(case: Case) -> Iterator[Finding]:
@@ -60,3 +131,51 @@ def check_plans(case: Case) -> Iterator[Finding]:
                           "plan again: hocket plan --network FILE -o PLAN")  # fmt: skip
             continue
         yield ok("plan", f"{path}: {plan.header.demand.pattern} of {planned.ranks} ranks")
+
+
+def check_order(case: Case) -> Iterator[Finding]:
+    if case.network is None or case.network_file is None or case.placement not in ("names", "slurm", "order"):
+        return
+    slurm = case.hostfile is None and len(slurm_lists(case.environment)) == 1
+    nodes = _nodes(case, slurm)
+    if len(set(nodes)) < 3:
+        return
+    better = better_order(case.network, nodes)
+    if better is None:
+        yield ok(
+            "order",
+            f"no other order of the {len(set(nodes))} hosts makes native calls {WORTH:g} times as fast",
+        )
+        return
+    form = "slurm" if slurm else "openmpi-hostfile"
+    if not slurm and (case.mpi is None or case.mpi.family is MpiFamily.MPICH):
+        form = "mpich-hostfile"
+    command = command_for(
+        case.network_file, form, hostfile=case.hostfile, slurm=slurm,
+        hosts=[] if case.placement == "order" else sorted(better.hosts), ranks_per_host=len(nodes) // len(set(nodes)),
+    )  # fmt: skip
+    yield note("order", better.sentence(), f"{command} > FILE; {FORMATS[form].use}")
+
+
+def _nodes(case: Case, slurm: bool) -> list[int]:
+    """The node of each rank: of the hosts that the job has, else of the ranks that were started. None where the
+    placement cannot be told, of which other checks speak."""
+    assert case.network is not None
+    if case.placement == "order":
+        return [case.network.host_of(rank) for rank in range(case.network.ranks)]
+    job: JobHosts | None = None
+    try:
+        if case.hostfile is not None:
+            job = listed_job(case.network, f"@{case.hostfile}", None)
+        elif slurm:
+            job = slurm_job(case.network, case.environment, None)
+    except HocketError:
+        return []
+    if job is not None:
+        counts = job.network.ranks_per_node
+        return [node for node in job.nodes for _ in range(counts[node])]
+    found = [
+        case.network.match_host([name for name in (rank.name, rank.slurm_name) if name])
+        for rank in case.ranks_told
+    ]
+    return [hosts[0] for hosts in found] if all(len(hosts) == 1 for hosts in found) else []

@@ -170,8 +170,8 @@ def _source_of(planned: PlannedExchange) -> str:
     collective = planned.collective
     if collective == ALL_TO_ALL:
         return (
-            f"{_PAPER}: section 4 for the phases of trees, section 5 for the pair-wise synchronisation, in which the "
-            "receiver of the earlier of two messages that share a link releases the sender of the later."
+            f"{_PAPER}, section 4 for the phases of trees. The pair-wise synchronisation is that of section 5: of two "
+            "messages that share a link, the receiver of the earlier releases the sender of the later."
         )
     pattern = IRREGULAR if collective in (GATHER, SCATTER) else ALL_GATHER
     entries = (s for s in _core.all_algorithms() if s.name == planned.algorithm and s.pattern == pattern)

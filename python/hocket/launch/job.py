@@ -1,23 +1,26 @@
-"""Jobs of Hocket's own: every rank runs one module, and rank 0 tells what it finds, on the way and at the end.
+"""Jobs of Hocket's own: every rank runs one function, and rank 0 tells what it finds, on the way and at the end.
 
 What ranks say comes by standard output, which every launcher brings here: one JSON object a line behind a mark.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import os
+import queue
+import subprocess
 import sys
 import tempfile
+import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 from hocket.errors import HocketError, MissingToolError, UsageError
 from hocket.launch import started
-from hocket.launch.messages import error_lines, how_it_ended, messages
 from hocket.launch.mpi import OF_RANKS, Mpi, launch_command, mpi4py_environment, mpi_of_rank
 
 if TYPE_CHECKING:
@@ -25,19 +28,22 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Tell = Callable[[dict[str, Any]], None]
+Work = Callable[["MPI.Intracomm", dict[str, Any], Tell], Any]
 
 MARK: Final = "hocket-job:"
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Ranks that run ``module``, which calls :func:`run_as_rank`. ``what``: plain values that they work by; ``until``:
-    what is done when they have ended well."""
+    """Ranks that call ``work`` (``module:function``) with their communicator, ``what``, which are plain values, and a
+    function that sends messages. ``until``: what is done when they have ended well. ``patience``: seconds in which they
+    have to tell something."""
 
-    module: str
+    work: str
     ranks: int
     what: dict[str, Any]
     until: str
+    patience: float | None = None
 
 
 class Outcome(NamedTuple):
@@ -67,12 +73,13 @@ def run_job(
     ``verbose``: shows all that they say; None where the user has no option for that.
     """
     need_mpi4py()
-    worker = [sys.executable, "-m", job.module, json.dumps({"ranks": job.ranks, "what": job.what})]
+    told = {"work": job.work, "ranks": job.ranks, "what": job.what}
+    worker = [sys.executable, "-m", "hocket.launch.job", json.dumps(told)]
     variables = {**environment, **mpi4py_environment(mpi)}
     command = launch_command(mpi, job.ranks, (), variables, worker, hostfile=hostfile)
     answers = []
     with tempfile.TemporaryFile() as said, started(command, stderr=None if verbose else said) as process:
-        for message in messages(process, MARK, bool(verbose)):
+        for message in _messages(process, bool(verbose), job.patience):
             if "error" in message:
                 raise HocketError(message["error"])
             if "answer" in message:
@@ -83,15 +90,70 @@ def run_job(
         if code != 0 or not answers:
             by_hand = "run it by hand: " + " ".join(command)
             raise HocketError(
-                how_it_ended(code, said, job.until),
+                _how_it_ended(code, said, job.until),
                 remedy=by_hand if verbose is None else "-v shows the output of the ranks",
             )
-        return Outcome(answers[-1], error_lines(said))
+        return Outcome(answers[-1], _error_lines(said))
 
 
-def run_as_rank(work: Callable[[MPI.Intracomm, dict[str, Any], Tell], Any]) -> None:
-    """Run ``work`` in a rank of a job, with the job's description and a function that sends messages. Its result on
-    rank 0 is the job's answer. Errors are reported, not raised.
+def _lines(process: subprocess.Popen[str], patience: float | None) -> Iterator[str]:
+    """Lines that a process prints. Raises HocketError if nothing comes for ``patience`` seconds."""
+    heard: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+    def listen() -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            heard.put(line)
+        heard.put(None)
+
+    threading.Thread(target=listen, daemon=True).start()
+    while True:
+        try:
+            line = heard.get(timeout=patience)
+        except queue.Empty:
+            raise HocketError(
+                f"the ranks have not reported for {patience:g} s",
+                remedy="check that the hosts are not overloaded and can reach each other",
+            ) from None
+        if line is None:
+            return
+        yield line
+
+
+def _messages(
+    process: subprocess.Popen[str], verbose: bool, patience: float | None
+) -> Iterator[dict[str, Any]]:
+    """JSON objects that ranks print behind the mark, one a line. Other lines are the MPI library's, and shown if
+    ``verbose``."""
+    for line in _lines(process, patience):
+        before, found, text = line.partition(MARK)
+        if found:
+            yield json.loads(text)
+        elif verbose:
+            print(before, end="", file=sys.stderr)
+
+
+def _how_it_ended(code: int, said: IO[bytes], before: str) -> str:
+    """Text on ranks that ended too early, with their last line of error output, which tends to say why."""
+    words = "".join(f": {line}" for line in _error_lines(said)[-1:])
+    return f"the ranks ended with exit code {code if code >= 0 else 128 - code} before {before}{words}"
+
+
+def _error_lines(said: IO[bytes]) -> list[str]:
+    """Lines that the ranks or the launcher printed on standard error, without those that have no letters."""
+    said.seek(0)
+    told = [line.strip() for line in said.read().decode(errors="replace").splitlines()]
+    return [line for line in told if any(map(str.isalpha, line))]
+
+
+def work_of(job: str) -> Work:
+    """The function of a job's ranks."""
+    module, _, name = job.partition(":")
+    return cast(Work, getattr(importlib.import_module(module), name))
+
+
+def _run_as_rank() -> None:
+    """Work in a rank of a job. The result on rank 0 is the job's answer. Errors are reported, not raised.
 
     A HocketError is the same on all ranks; anything else ends the job, for others may wait for this rank.
     """
@@ -109,7 +171,7 @@ def run_as_rank(work: Callable[[MPI.Intracomm, dict[str, Any], Tell], Any]) -> N
                 "mpi4py does not run on the MPI of the launcher",
                 remedy="set MPI4PY_LIBMPI to the path of its libmpi.so, or choose another MPI by --mpi",
             )
-        answer = work(comm, job["what"], tell)
+        answer = work_of(job["work"])(comm, job["what"], tell)
         if comm.Get_rank() == 0:
             tell({"answer": answer})
     except HocketError as error:
@@ -151,3 +213,7 @@ def run_here(ranks: int | None, work: Callable[[MPI.Intracomm], T]) -> T:
         traceback.print_exc()
         comm.Abort(1)
         raise
+
+
+if __name__ == "__main__":
+    _run_as_rank()

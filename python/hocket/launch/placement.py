@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hocket import _core
 from hocket.errors import UsageError, Where
-from hocket.network.coordinates import coordinates_of, node_at, sides_of
+from hocket.network.grids import coordinates_of, node_at, sides_of
 from hocket.system.files import read_file
 
 _SEPARATOR = re.compile(r"\s*,\s*|\s+")

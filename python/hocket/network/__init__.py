@@ -7,9 +7,15 @@ and how its uplinks are known.
 from __future__ import annotations
 
 from hocket.network.description import NetworkDescription
-from hocket.network.known import KnownNetwork, Uplinks, read_components, read_known_network, read_network
+from hocket.network.known import (
+    KnownNetwork,
+    Uplinks,
+    read_components,
+    read_known_network,
+    read_network,
+    read_network_description,
+)
 from hocket.network.parts import Defaults, Grid, Link, Node, Routing
-from hocket.network.read import read_network_description
 
 __all__ = [
     "Defaults",

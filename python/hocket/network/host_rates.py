@@ -1,14 +1,35 @@
-"""The rates of hosts' links: stated, measured by a run, or assumed."""
+"""Where the rates of a network come from, and those of its hosts."""
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final, Literal
 
 from hocket.network.description import NetworkDescription
 from hocket.network.measured import read_measured
 from hocket.network.parts import AssumedRate
-from hocket.network.provenance import KnownRates
 from hocket.units import format_rate, format_time
+
+Provenance = Literal["stated", "measured", "assumed", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRates:
+    """``provenance``: ``stated`` by the file or an option, ``measured`` by a run, ``assumed``, or ``none`` where there
+    are no such links. ``text`` is one line for the user; ``warning``, if any, says what of the cache was not taken.
+    """
+
+    provenance: Provenance
+    text: str
+    warning: str = ""
+
+    @property
+    def assumed(self) -> bool:
+        return self.provenance == "assumed"
+
+    def as_json(self) -> dict[str, Any]:
+        return {"provenance": self.provenance, "text": self.text}
+
 
 CONTRADICTED: Final = 1.5  # times faster or slower than stated: what was measured counts
 _REMEDY: Final = "give --rate"

@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hocket.demand.npy_header import MAGIC, read_header
+from hocket.demand.npy import MAGIC, read_header
 from hocket.errors import ArrayError
 from hocket.system.files import open_file
 from hocket.system.text import where_is

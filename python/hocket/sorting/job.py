@@ -60,19 +60,19 @@ def sorted_by(
     environment: Mapping[str, str],
     *,
     hostfile: str | None = None,
-    on_step: Callable[[str, int, int], None] = lambda name, done, steps: None,
+    on_step: Callable[[int, int, str], None] = lambda done, steps, name: None,
     verbose: bool = False,
 ) -> Report:
-    """Sorts, and calls ``on_step`` with the last step, how many are done, and of how many.
+    """Sorts, and calls ``on_step`` with how many steps are done, of how many, and the last one.
 
     Raises HocketError with what the ranks say, or with how they ended if they do not say anything.
     """
-    job = Job("hocket.sorting.worker", ranks, asdict(files), "all was sorted")
+    job = Job("hocket.sorting.worker:work", ranks, asdict(files), "all was sorted")
     outcome = run_job(
         job,
         mpi,
         environment,
-        lambda now: on_step(now["step"], now["done"], now["steps"]),
+        lambda now: on_step(now["done"], now["steps"], now["step"]),
         hostfile=hostfile,
         verbose=verbose,
     )

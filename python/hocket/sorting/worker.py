@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 import numpy as np
 
 from hocket.errors import HocketError, UsageError
-from hocket.launch.job import Tell, run_as_rank
+from hocket.launch.job import Tell
 from hocket.launch.runtime.library import everywhere, load_sort_library
 from hocket.sorting.files import Array, ArrayFile
 from hocket.sorting.job import FileSort, Report, Step
@@ -172,7 +172,3 @@ def _collective_try(comm: MPI.Comm, step: Callable[[], T]) -> T:
 def work(comm: MPI.Intracomm, what: dict[str, Any], tell: Tell) -> dict[str, Any]:
     """Do one rank's part; returns the report."""
     return asdict(sort_files(comm, FileSort(**what), tell))
-
-
-if __name__ == "__main__":
-    run_as_rank(work)

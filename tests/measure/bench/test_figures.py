@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hocket.measure.bench.choice import choice_and_regret
-from hocket.measure.bench.statistics import Row, Times, paired_ratio, served_by
+from hocket.measure.bench.statistics import Row, Times, choice_and_regret, paired_ratio, served_by
 from hocket.measure.bench.table import (
     COLUMNS,
     as_csv,

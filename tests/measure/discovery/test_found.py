@@ -10,8 +10,7 @@ import pytest
 
 from hocket.cli._shared.measured import answer, write_network
 from hocket.errors import NetworkError
-from hocket.measure.discovery.found import Bottleneck, Found
-from hocket.measure.discovery.kept import kept_for, kept_path
+from hocket.measure.discovery.found import Bottleneck, Found, kept_for, kept_path
 from hocket.network import read_network
 
 HOST = 6e6  # bytes/s
@@ -87,9 +86,9 @@ def test_other_traffic_is_not_taken_for_many_paths() -> None:
 
 
 def test_the_answer_says_what_is_to_be_gained() -> None:
-    told = " ".join(answer(found(8, (FOUR,)), quiet=True))
+    told = " ".join(answer(found(8, (FOUR,))))
     assert "A scheduled all-to-all of 64 KiB should take 0." in told
-    alike = " ".join(answer(found(8), quiet=True))
+    alike = " ".join(answer(found(8)))
     assert "scheduled all-to-all of 64 KiB should take 0." not in alike
 
 

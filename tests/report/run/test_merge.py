@@ -7,6 +7,8 @@ from dataclasses import replace
 from hocket.report.run.advice import advice
 from hocket.report.run.merge import Line, merge
 from hocket.report.run.ranks import RankReport, RankRow, Site
+from hocket.report.run.sites import Place
+from hocket.report.run.summary import call_cells, document
 
 SITE = Site("/bin/solver", 4711, "turn", 3)
 LARGE = RankRow(
@@ -28,15 +30,18 @@ def lines(*reports: RankReport) -> tuple[Line, ...]:
 
 def test_sums_means_and_most() -> None:
     first = replace(LARGE, seconds=3.0, predicted=0.5, bound=0.25)
-    (line,) = lines(rank(0, first), rank(1, LARGE), rank(2, replace(LARGE, seconds=2.0)))
+    ranks = rank(0, first), rank(1, LARGE), rank(2, replace(LARGE, seconds=2.0))
+    (line,) = lines(*ranks)
     assert (line.calls, line.exchanges, line.bytes, line.ranks) == (2, 2, 3 * 16384, 3)
     assert line.seconds == (1.0, 2.0, 3.0)
-    assert (line.predicted, line.bound, line.over_bound) == (0.5, 0.25, 8.0)
+    assert (line.predicted, line.bound) == (0.5, 0.25)
+    (told,) = document(merge(ranks, 3), {SITE: Place()}, 3)["lines"]
+    assert call_cells(told)[-1] == "8"  # times the bound
 
 
 def test_what_nobody_predicts_stays_open() -> None:
     (line,) = lines(rank(0, SMALL), rank(1, SMALL))
-    assert line.predicted is None and line.bound is None and line.over_bound is None
+    assert line.predicted is None and line.bound is None
 
 
 def test_contributions_that_differ_have_a_prediction_and_no_bound() -> None:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from hocket.report.run.ranks import Site
 from hocket.report.run.sites import Place, places, same_places
+from hocket.report.run.summary import where_of
+
+
+def told(site: Site, place: Place) -> str:
+    """The place as tables show it."""
+    return where_of({"object": site.object, "offset": site.offset, **asdict(place)})
 
 
 def test_debug_information_names_function_and_line(tmp_path: Path) -> None:
@@ -24,7 +31,7 @@ def test_debug_information_names_function_and_line(tmp_path: Path) -> None:
     inside, beyond = Site(str(built), offset + 4, "", 0), Site(str(built), 2**40, "x", 0)
     found = places([inside, beyond])
     assert found[inside] == Place("turn", str(source), found[inside].line) and 3 <= found[inside].line <= 4
-    assert found[inside].text(inside) == f"turn (turn.c:{found[inside].line})"
+    assert told(inside, found[inside]) == f"turn (turn.c:{found[inside].line})"
     assert found[beyond] == Place("x")
 
 
@@ -39,7 +46,7 @@ def test_debug_information_names_function_and_line(tmp_path: Path) -> None:
     ],
 )
 def test_without_debug_information(site: Site, text: str) -> None:
-    assert places([site])[site].text(site) == text
+    assert told(site, places([site])[site]) == text
 
 
 def test_what_is_no_program_is_left_alone(tmp_path: Path) -> None:

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hocket.doctor.case import Case, Rank
-from hocket.doctor.finding import Level
-from hocket.doctor.placement import check_placement
+from hocket.doctor.case import Case, Level, Rank
+from hocket.doctor.ranks import check_placement
 from hocket.launch.mpi import Mpi
 from hocket.network import read_network
 from mpi_programs import compile_with_hocket

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hocket.cli._shared.usage import named, options
+from hocket.cli._shared.usage import Choice, Decorator, gathered, named, options
 from hocket.errors import UsageError
 from hocket.system.files import open_file
 
@@ -23,15 +23,30 @@ if TYPE_CHECKING:
 RANKS_PER_CORE: Final = 16
 LEAST_LIMIT: Final = 256
 
-mpi_option = click.option(
-    "--mpi",
-    "mpi_name",
-    metavar="MPI",
-    help="MPI: mpich, openmpi or the path of an mpiexec.  [default: the first found]",
-)
+
+def mpi_named(help: str) -> Decorator:
+    return click.option("--mpi", "mpi_name", metavar="MPI", help=help)
+
+
+mpi_option = mpi_named("MPI: mpich, openmpi or the path of an mpiexec.  [default: the first found]")
+library_abi_option = click.option(
+    "--abi", type=Choice(["native", "standard"]), default="native", show_default=True,
+    help="ABI of the MPI library. standard is for programs compiled with mpicc_abi.",
+)  # fmt: skip
+
+
+def job_network_option(help: str) -> Decorator:
+    """Option for the network of ranks that need none."""
+    return click.option("--network", "source", metavar="NETWORK", help=help)
+
+
+def plans_option(help: str, **more: Any) -> Decorator:
+    return click.option("--plan", "plans", type=click.Path(path_type=Path), multiple=True, help=help, **more)
+
+
 abi_option = click.option(
     "--abi",
-    type=click.Choice(["auto", "native", "standard"]),
+    type=Choice(["auto", "native", "standard"]),
     default="auto",
     show_default=True,
     help="ABI of the program: the MPI library's own, or the standard one of MPI 5 (libmpi_abi). auto looks at what the "
@@ -69,8 +84,14 @@ def _bytes(_context: click.Context, option: click.Parameter, size: str | None) -
     return named(option.opts[0], parse_bytes, size) if size else None
 
 
+def _runtime_options(*, verbose: int, **said: Any) -> RuntimeOptions:
+    from hocket.launch.environment import RuntimeOptions
+
+    return RuntimeOptions(log=min(verbose, 2), **said)
+
+
 # Options for how exchanges follow the network.
-scheduling_options = options(
+_scheduling_options = options(
     click.option(
         "--placement",
         metavar="HOW",
@@ -87,9 +108,10 @@ scheduling_options = options(
 )
 
 
-def need_network(source: str | None, **scheduling: str | None) -> None:
-    """Raises UsageError for an option of ``scheduling_options`` where no network is named."""
-    for name, value in scheduling.items():
+def need_network(source: str | None, options: RuntimeOptions) -> None:
+    """Raises UsageError for an option of scheduling where no network is named."""
+    said = {"placement": options.placement, "flow": options.flow_control, "algorithm": options.algorithm}
+    for name, value in said.items():
         if value is not None and source is None:
             raise UsageError(f"--{name} needs a network to schedule on", remedy="add --network")
 
@@ -97,21 +119,24 @@ def need_network(source: str | None, **scheduling: str | None) -> None:
 choose_option = click.option("--choose", metavar="HOW", cls=_OfVariable)
 
 
-# Options for which calls of a program are scheduled, and for how much is printed.
-program_options = options(
+# Options for how exchanges follow the network, and for what ranks print, as one argument ``options``.
+rank_options = gathered(
+    "options",
+    _runtime_options,
+    _scheduling_options,
+    click.option("-v", "--verbose", is_flag=True, help="Show the output of the ranks."),
+)
+# The same, with options for which calls of a program are scheduled.
+program_options = gathered(
+    "options",
+    _runtime_options,
+    _scheduling_options,
     choose_option,
     click.option("--min-bytes", metavar="SIZE", callback=_bytes, cls=_OfVariable),
     click.option(
         "-v", "--verbose", count=True, help="Log what each communicator does. -vv: also log each call site."
     ),
 )
-
-
-def runtime_options(*, verbose: int, **said: Any) -> RuntimeOptions:
-    """Convert the values of the options above to RuntimeOptions."""
-    from hocket.launch.environment import RuntimeOptions
-
-    return RuntimeOptions(log=min(verbose, 2), **said)
 
 
 def _readable_hostfile(_context: click.Context, _option: click.Parameter, path: str | None) -> str | None:

@@ -2,85 +2,118 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from hocket.cli._shared.launching import check_ranks_here
-from hocket.cli._shared.work import progress_of, with_spinner, write_atomically
+from hocket.cli._shared.usage import Decorator, Number
+from hocket.cli._shared.work import progress_of, with_spinner, write_files
 from hocket.errors import UsageError
 
 if TYPE_CHECKING:
-    from mpi4py import MPI
-
     from hocket.measure.discovery.found import Found
 
 SECONDS: Final = 60.0
+
+
+def seconds_option(help: str, least: float, most: float) -> Decorator:
+    return click.option("--seconds", type=Number(least, most), default=SECONDS, show_default=True, help=help)
+
+
+def measure_option(help: str) -> Decorator:
+    return click.option("--measure", is_flag=True, help=help)
+
+
 MEASURE: Final = "measure"  # instead of a network file
 
 
-def measure_network(
-    ranks: int | None, mpi_name: str | None, hostfile: str | None, seconds: float, quiet: bool
-) -> Found | None:
-    """Measure in the job whose rank this process is, with the result on rank 0; else by ranks of its own."""
-    from hocket.launch.job import in_a_job, need_mpi4py, run_here
+def by_ranks(
+    work: str, what: dict[str, Any], ranks: int | None, mpi_name: str | None, hostfile: str | None
+) -> Any:
+    """Result of ranks that do this ``work`` (see :class:`hocket.launch.job.Job`): those of the job of which this
+    process is one, with the result on rank 0 and None on others; else ranks that are started."""
+    from hocket.launch.job import Job, in_a_job, need_mpi4py, run_here, run_job, work_of
 
     need_mpi4py()
     if in_a_job():
+        found = run_here(ranks, lambda comm: work_of(work)(comm, what, lambda message: None))
+        return json.loads(json.dumps(found))  # plain values, as ranks that are started tell them
+    check_ranks_given(ranks)
+    check_ranks_here(ranks, hostfile)
+    from hocket.launch.mpi import find_mpi
 
-        def work(comm: MPI.Intracomm) -> Found | None:
-            from hocket.measure.discovery.measure import measure
+    job = Job(work, ranks or 0, what, "all was measured")
+    with progress_of() as say:
+        outcome = run_job(
+            job, find_mpi(mpi_name), {}, lambda now: say(now["at"], now["of"], now["work"]), hostfile=hostfile,
+            verbose=None,
+        )  # fmt: skip
+    return outcome.answer
 
-            return measure(comm, seconds, lambda at, of, now: None)
 
-        return run_here(ranks, work)
+def check_ranks_given(ranks: int | None) -> None:
+    """Raises UsageError."""
     if ranks is None:
+        raise UsageError(
+            "-n is missing", remedy="give the number of ranks, or start it as the program of a job"
+        )
+
+
+def measure_network(
+    ranks: int | None, mpi_name: str | None, hostfile: str | None, seconds: float
+) -> Found | None:
+    """The bottlenecks between the hosts of ranks; None on other ranks than the first of a job."""
+    from hocket.launch.job import in_a_job
+
+    if ranks is None and not in_a_job():
         raise UsageError(
             "-n is missing",
             remedy="give the number of ranks and --hostfile FILE, or start it as the program of a job",
         )
-    check_ranks_here(ranks, hostfile)
-    from hocket.launch.mpi import find_mpi
-    from hocket.measure.discovery.job import measured_by
+    what = {"seconds": seconds}
+    found = by_ranks("hocket.measure.discovery.measure:work", what, ranks, mpi_name, hostfile)
+    if found is None:
+        return None
+    from hocket.measure.discovery.found import Found
 
-    with progress_of(quiet) as say:
-        return measured_by(find_mpi(mpi_name), ranks, hostfile, seconds, say)
+    return Found.from_json(found)
 
 
-def answer(found: Found, quiet: bool) -> list[str]:
+def answer(found: Found) -> list[str]:
     """Sentences on what was found and would be gained. Raises NetworkError where the hosts make no tree."""
     from hocket.measure.discovery.worth import worth
     from hocket.network import Defaults
     from hocket.network.known import known_network
 
     known = known_network(found.described(), Defaults())
-    return [*found.sentences(), *with_spinner("predicting", lambda: worth(known), quiet)]
+    return [*found.sentences(), *with_spinner("predicting", lambda: worth(known))]
 
 
 def write_network(found: Found, path: str) -> None:
     """The network file of what was found. Raises NetworkError where there is none."""
     from hocket.network.writer import network_files
 
-    for name, text in network_files(found.described().build(), path, found.comment()).items():
-        write_atomically(name, [text])
+    write_files(network_files(found.described().build(), path, found.comment()))
 
 
 def kept_or_measured(
     hosts: Collection[str], ranks: int | None, mpi_name: str | None, hostfile: str | None
 ) -> str:
     """The file of the network that is kept of these hosts; it is measured first where there is none."""
-    from hocket.measure.discovery.kept import kept_for, kept_path
+    from hocket.measure.discovery.found import kept_for, kept_path
 
     names = set(hosts) or {platform.node()}
     if kept := kept_for(names):
         return str(kept)
     click.echo(f"hocket: measuring the network between the hosts, in about {SECONDS:.0f} s", err=True)
-    found = measure_network(ranks, mpi_name, hostfile, SECONDS, quiet=False)
+    found = measure_network(ranks, mpi_name, hostfile, SECONDS)
     assert found is not None  # in no job
     path = str(kept_path(found.hosts))
     write_network(found, path)

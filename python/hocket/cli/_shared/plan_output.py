@@ -1,19 +1,18 @@
-"""Output of ``hocket plan``: plan file, schedule as CSV, report, one rank's program."""
+"""Output of ``hocket plan``: plan file, schedule as CSV, report, one rank's program, algorithms side by side."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli._shared.irregular import time_in_turn
 from hocket.cli._shared.options import component_line, loud
-from hocket.cli._shared.sizes import size_text
-from hocket.cli._shared.work import check_writable, with_spinner, write_atomically
+from hocket.cli._shared.request import Request, size_text, time_in_turn
+from hocket.cli._shared.work import as_columns, check_writable, tell, with_spinner, write_atomically
 from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR
 from hocket.errors import UsageError
+from hocket.planning.plan import AUTO, able_algorithms
 from hocket.units import format_time
 
 if TYPE_CHECKING:
@@ -55,7 +54,6 @@ def finish(
     known: KnownNetwork,
     output: str | None,
     dump: str | None,
-    as_json: bool,
     forecast: Forecast | None = None,
 ) -> None:
     """Writes what was asked for and says what was planned.
@@ -64,28 +62,27 @@ def finish(
     """
     refused = not planned.certificate.ok
     if output is not None and not refused:
-        data = with_spinner("encoding the plan", planned.file().encode, as_json)
+        data = with_spinner("encoding the plan", planned.file().encode)
         write_atomically(output, [data])
     if dump is not None:
-        lines = dump_lines(planned.schedule)
-        with_spinner(f"writing {dump}", lambda: write_atomically(dump, lines), as_json)
-    bounds = _bounds(planned, as_json)
+        rows = dump_lines(planned.schedule)
+        with_spinner(f"writing {dump}", lambda: write_atomically(dump, rows))
+    bounds = _bounds(planned)
     # Too many messages to simulate what libraries do: then their steps by the wires alone.
     library = planned.library_seconds() if forecast is None else {}
-    if as_json:
-        more: dict[str, Any] = {} if forecast is None else {"forecast": forecast.as_json()}
-        if library:
-            more["library"] = [{"name": name, "seconds": seconds} for name, seconds in library.items()]
-        click.echo(json.dumps({**_report(planned, known, bounds), **more}))
-    else:
-        click.echo(describe(planned, known, bounds))
+    more: dict[str, Any] = {} if forecast is None else {"forecast": forecast.as_json()}
+    if library:
+        more["library"] = [{"name": name, "seconds": seconds} for name, seconds in library.items()]
+
+    def lines() -> Iterator[str]:
+        yield describe(planned, known, bounds)
         if forecast is not None:
-            click.echo("\n".join(forecast.lines()))
+            yield from forecast.lines()
         if library:
-            click.echo(f"library     {_library(library, planned.bound_seconds)}")
-        for path in (None if refused else output, dump):
-            if path is not None:
-                click.echo(f"wrote {path}")
+            yield f"library     {_library(library, planned.bound_seconds)}"
+        yield from (f"wrote {path}" for path in (None if refused else output, dump) if path is not None)
+
+    tell({**_report(planned, known, bounds), **more}, lines)
     if refused and output is not None:
         click.echo(f"hocket: {output} is not written: the verifier refuses the schedule", err=True)
     if refused:
@@ -101,31 +98,68 @@ def _library(seconds: dict[str, float], bound: float) -> str:
     return f"{', '.join(told)}; in steps, without latencies"
 
 
-def tell_components(
-    components: Sequence[KnownNetwork], plan: Callable[[Network], PlannedExchange], as_json: bool
-) -> None:
+def tell_components(components: Sequence[KnownNetwork], request: Request) -> None:
     """Plan each component on its own, and print the results. Exit code 1 if the verifier refuses one."""
-    reports, refused = [], False
+    reports, texts, refused = [], [], False
     for number, known in enumerate(components):
-        planned = plan(known.network)
+        planned = request.plan(known.network)
+        bounds = _bounds(planned)
         refused = refused or not planned.certificate.ok
-        if as_json:
-            names = [known.network.name_of(host) for host in known.network.hosts]
-            reports.append({"host_names": names, **_report(planned, known, _bounds(planned, as_json))})
-            continue
-        click.echo(("\n" if number else "") + component_line(components, number))
-        click.echo(describe(planned, known, _bounds(planned, as_json)))
-    if as_json:
-        click.echo(json.dumps({"components": reports}))
+        names = [known.network.name_of(host) for host in known.network.hosts]
+        reports.append({"host_names": names, **_report(planned, known, bounds)})
+        texts += [
+            *([""] if number else []),
+            component_line(components, number),
+            describe(planned, known, bounds),
+        ]
+    tell({"components": reports}, lambda: texts)
     if refused:
         click.get_current_context().exit(1)
 
 
-def _bounds(planned: PlannedExchange, quiet: bool) -> TrueBounds | None:
+def check_compare(algorithm: str, **others: object) -> None:
+    """Raises UsageError for options that ask for one schedule."""
+    given = [name for name, value in others.items() if value is not None and value is not False]
+    asked = [f"--{name.replace('_', '-')}" for name in given]
+    if algorithm != AUTO:
+        asked.append("--algorithm")
+    if asked:
+        raise UsageError(
+            f"--compare plans by every algorithm, and {' and '.join(asked)} asks for one schedule",
+            remedy=f"leave out --compare, or {' and '.join(asked)}",
+        )
+
+
+def tell_compared(request: Request, known: KnownNetwork) -> None:
+    """Print what each algorithm reaches, the fastest first."""
+    network = known.network
+    chosen = request.plan(network)
+    others = [name for name in able_algorithms(network, chosen.demand) if name != chosen.algorithm]
+    every = [chosen, *(request.plan(network, name) for name in others)]
+    planned = sorted(every, key=lambda one: one.predicted_seconds)
+
+    def lines() -> Iterator[str]:
+        yield f"{headline(chosen)}; bound {format_time(chosen.bound_seconds, 4)}"
+        yield from filter(None, [loud(known)])
+        rows = [
+            [
+                one.algorithm, one.schedule.phases, format_time(one.predicted_seconds, 4),
+                f"{one.figures.time_ratio:.3f}", "yes" if one.certificate.contention_free else "no",
+            ]
+            for one in planned
+        ]  # fmt: skip
+        yield as_columns(("algorithm", "phases", "time", "/ bound", "contention-free"), rows)
+        yield f"auto takes '{chosen.algorithm}'"
+
+    reports = [one.report() for one in planned]
+    tell({"chosen": chosen.algorithm, "algorithms": reports, **known.rates_as_json()}, lines)
+
+
+def _bounds(planned: PlannedExchange) -> TrueBounds | None:
     from hocket.planning.bounds import true_bounds
 
     network, demand, direct = planned.network, planned.demand, planned.schedule.direct
-    return with_spinner("bounding", lambda: true_bounds(network, demand, direct), quiet)
+    return with_spinner("bounding", lambda: true_bounds(network, demand, direct))
 
 
 def _report(
@@ -205,9 +239,7 @@ def headline(planned: PlannedExchange) -> str:
     )
 
 
-def show_rank(
-    planned: PlannedExchange, known: KnownNetwork, rank: int, dump: str | None, as_json: bool
-) -> None:
+def show_rank(planned: PlannedExchange, known: KnownNetwork, rank: int, dump: str | None) -> None:
     """Print one rank's program of a whole schedule, which the verifier must accept."""
     planned.check_accepted()
     text = b"".join(row_lines(planned.schedule, rank)).removeprefix(HEADER)
@@ -216,24 +248,25 @@ def show_rank(
     hops = planned.schedule.hops()
     sends = sum(1 for src, _ in hops if src == rank)
     receives = sum(1 for _, dst in hops if dst == rank)
-    if as_json:
-        row = {"rank": rank, "transfers_of_rank": sends + receives}
-        click.echo(json.dumps({**_report(planned, known), **row}))
-        return
-    if line := loud(known):
-        click.echo(line)
-    click.echo(
-        f"rank {rank} of {planned.network.ranks}: {sends} sends and {receives} receives in "
-        f"{planned.schedule.phases} phases (bound {planned.bound_phases}), by '{planned.algorithm}'"
-    )
-    show_lines(text, dump)
+
+    def lines() -> Iterator[str]:
+        yield from filter(None, [loud(known)])
+        yield (
+            f"rank {rank} of {planned.network.ranks}: {sends} sends and {receives} receives in "
+            f"{planned.schedule.phases} phases (bound {planned.bound_phases}), by '{planned.algorithm}'"
+        )
+        yield from row_texts(text, dump)
+
+    row = {"rank": rank, "transfers_of_rank": sends + receives}
+    tell({**_report(planned, known), **row}, lines)
 
 
-def show_lines(text: bytes, dump: str | None) -> None:
+def row_texts(text: bytes, dump: str | None) -> Iterator[str]:
+    """Beginning of a rank's program, or where the whole is."""
     if dump is not None:
-        click.echo(f"wrote {dump}")
+        yield f"wrote {dump}"
         return
-    lines = text.decode().split("\n", MOST_ROWS)
-    click.echo(HEADER.decode() + "\n".join(lines[:MOST_ROWS]).rstrip())
-    if len(lines) > MOST_ROWS and lines[-1]:
-        click.echo("… (--dump writes all)")
+    rows = text.decode().split("\n", MOST_ROWS)
+    yield HEADER.decode() + "\n".join(rows[:MOST_ROWS]).rstrip()
+    if len(rows) > MOST_ROWS and rows[-1]:
+        yield "… (--dump writes all)"

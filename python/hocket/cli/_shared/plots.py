@@ -2,16 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from hocket.cli._shared.usage import Decorator
-from hocket.errors import UsageError
+from hocket.errors import MissingToolError, UsageError
+
+if TYPE_CHECKING:
+    from hocket._core import Network, Schedule, Simulation
 
 ENDINGS: Final = (".svg", ".png", ".pdf")
+PLOTS = {
+    "timeline": "phases and links over time",
+    "throughput": "histograms of the throughput of messages and phases",
+    "heat": "messages on each link in each phase",
+}
+
+
+def drawings_of(
+    result: Simulation, schedule: Schedule, network: Network, title: str, flow: str, bound: float | None
+) -> dict[str, Callable[[Any, Path], object]]:
+    """Functions that draw each kind of picture, given the module of pictures and a file."""
+
+    def gantt(plots: Any, path: Path) -> object:
+        return plots.gantt(result, schedule, network, path, title=f"{title}, {flow}", bound=bound)
+
+    def throughput(plots: Any, path: Path) -> object:
+        stage = plots.stage(flow, result, schedule, network)
+        return plots.draw_throughput([stage], path, title=title)
+
+    def heat(plots: Any, path: Path) -> object:
+        return plots.heat(schedule, network, path, title=title, simulation=result)
+
+    return {"timeline": gantt, "throughput": throughput, "heat": heat}
+
+
+def draw(path: str, drawing: Callable[[Any, Path], object]) -> None:
+    """Puts a picture in place whole. Raises MissingToolError without a library that draws."""
+    try:
+        plots = importlib.import_module("hocket.pictures")
+    except ImportError as error:
+        raise MissingToolError(
+            f"drawing needs a Python package that is missing: {error}", remedy="pip install matplotlib"
+        ) from error
+    drawing(plots, Path(path))
 
 
 def plot_option(kinds: Mapping[str, str]) -> Decorator:

@@ -4,7 +4,6 @@ partial proof."""
 from __future__ import annotations
 
 import itertools
-import json
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hocket.cli._shared.options import loud
-from hocket.cli._shared.plan_output import HEADER, MOST_ROWS, PREDICTED, show_lines
-from hocket.cli._shared.work import with_spinner, write_atomically
+from hocket.cli._shared.plan_output import HEADER, MOST_ROWS, PREDICTED, row_texts
+from hocket.cli._shared.request import Request
+from hocket.cli._shared.work import tell, with_spinner, write_atomically
 from hocket.demand.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, REDUCE_SCATTER
 from hocket.errors import PlanError
 from hocket.units import format_time
@@ -37,13 +37,12 @@ class Proof:
     fields: dict[str, Any]
 
 
-def closed_form_of(
-    network: _core.Network, demand: _core.Demand, algorithm: str, window: int | None
-) -> _core.ClosedForm | _core.Ring | None:
+def closed_form_of(network: _core.Network, request: Request) -> _core.ClosedForm | _core.Ring | None:
     """Rank programs of the schedule that would be planned; None if only the whole schedule determines
     them."""
     from hocket import _core
 
+    demand, algorithm, window = request.demand(network), request.algorithm, request.window
     try:
         if demand.by_blocks:
             if demand.messages <= _core.MOST_MESSAGES_COMPARED:
@@ -133,32 +132,30 @@ def _time_of(
 def show_rank_alone(
     known: KnownNetwork,
     form: _core.ClosedForm | _core.Ring,
-    demand: _core.Demand,
+    request: Request,
     rank: int,
-    window: int | None,
     dump: str | None,
-    as_json: bool,
-) -> bool:
-    """Print one rank's program without planning the rest of the schedule. Returns true if the sample is
-    verified."""
+) -> None:
+    """Print one rank's program without planning the rest of the schedule. Exit code 1 if the proof fails."""
     from hocket import _core
     from hocket.planning.figures import Figures, peak_rss_bytes, ratio
 
-    network = known.network
+    network, window = known.network, request.window
+    demand = request.demand(network)
     hosts = len(network.hosts)
     bounds = _core.lower_bounds(network, demand)
     begun = time.perf_counter()
     # The program comes last: it needs most memory.
-    proof = with_spinner("verifying", lambda: prove(form, demand.messages), as_json)
+    proof = with_spinner("verifying", lambda: prove(form, demand.messages))
     verify_seconds = time.perf_counter() - begun
     given = {"window": window} if window is not None and isinstance(form, _core.Ring) else {}
-    program = with_spinner("computing the program", lambda: form.program(rank, **given), as_json)
+    program = with_spinner("computing the program", lambda: form.program(rank, **given))
     plan_seconds = time.perf_counter() - begun - verify_seconds
     if dump is not None:
         chunks = range(0, program.transfers, TRANSFERS_AT_ONCE)
-        lines = (program.csv(rank, demand.bytes, first, first + TRANSFERS_AT_ONCE) for first in chunks)
-        write_atomically(dump, itertools.chain([HEADER], lines))
-    predicted, kind = with_spinner("simulating", lambda: _time_of(network, form, demand), as_json)
+        rows = (program.csv(rank, demand.bytes, first, first + TRANSFERS_AT_ONCE) for first in chunks)
+        write_atomically(dump, itertools.chain([HEADER], rows))
+    predicted, kind = with_spinner("simulating", lambda: _time_of(network, form, demand))
     time_ratio = ratio(predicted, bounds.seconds)
     figures = Figures(
         pattern=str(demand.pattern), algorithm=form.algorithm, hosts=hosts, ranks=network.ranks,
@@ -178,23 +175,18 @@ def show_rank_alone(
         "peak_rss_bytes": peak_rss_bytes(),
         **known.rates_as_json(),
     }
-    if as_json:
-        click.echo(json.dumps(report))
-        return proof.ok
-    if line := loud(known):
-        click.echo(line)
     # A host may take several blocks at once, so that fewest phases are not what a ring of blocks is measured by.
     bound = f"{time_ratio:.3f} times the bound of the wires" if demand.by_blocks else f"bound {bounds.phases}"
-    click.echo(
+    lines = [
+        *filter(None, [loud(known)]),
         f"rank {rank} of {network.ranks}: {program.transfers // 2} sends and as many receives in "
         f"{form.phases} phases ({bound}) by '{form.algorithm}', computed in {plan_seconds:.3f} s; "
-        f"its sends wait for {program.tokens} tokens"
-    )
-    click.echo(
-        f"the whole takes {format_time(predicted, 4)} ({PREDICTED[kind]}), bound {format_time(bounds.seconds, 4)}"
-    )
-    click.echo(f"{proof.text} ({verify_seconds:.3f} s)")
-    for finding in proof.findings:
-        click.echo(f"  {finding}")
-    show_lines(program.csv(rank, demand.bytes, 0, MOST_ROWS + 1), dump)
-    return proof.ok
+        f"its sends wait for {program.tokens} tokens",
+        f"the whole takes {format_time(predicted, 4)} ({PREDICTED[kind]}), bound {format_time(bounds.seconds, 4)}",
+        f"{proof.text} ({verify_seconds:.3f} s)",
+        *(f"  {finding}" for finding in proof.findings),
+        *row_texts(program.csv(rank, demand.bytes, 0, MOST_ROWS + 1), dump),
+    ]
+    tell(report, lambda: lines)
+    if not proof.ok:
+        click.get_current_context().exit(1)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from hocket.cli._shared.options import loud
 from hocket.cli._shared.plan_output import PREDICTED, dump_lines
-from hocket.cli._shared.sizes import size_text
+from hocket.cli._shared.request import Request, size_text
 from hocket.cli._shared.usage import Decorator
-from hocket.cli._shared.work import with_spinner, write_atomically
+from hocket.cli._shared.work import tell, with_spinner, write_atomically
 from hocket.demand.collectives import EQUAL, IRREGULAR
 from hocket.errors import PlanError, UsageError
 from hocket.planning import aggregation
@@ -28,12 +27,8 @@ MOST_COMPARED = 5_000  # messages of ranks; with more no crossing point is looke
 _STEPS = 20_000_000  # of each simulation
 
 
-def two_level_options(command: Any) -> Any:
-    """Add the options of ``plan`` and ``simulate`` for two-level exchanges."""
-    two_level: Decorator = click.option(
-        "--two-level", is_flag=True, help="One message between two hosts for all their ranks."
-    )
-    return two_level(command)
+def two_level_option(help: str = "One message between two hosts for all their ranks.") -> Decorator:
+    return click.option("--two-level", is_flag=True, help=help)
 
 
 def check_two_level(two_level: bool, rank: int | None = None) -> None:
@@ -43,68 +38,48 @@ def check_two_level(two_level: bool, rank: int | None = None) -> None:
 
 
 def plan_two_level(
-    known: KnownNetwork,
-    demand: _core.Demand,
-    calibration: str | None,
-    algorithm: str,
-    window: int | None,
-    quiet: bool,
+    known: KnownNetwork, request: Request, calibration: str | None
 ) -> tuple[aggregation.TwoLevelPlan, Costs]:
     """Plan a two-level exchange by the costs known for the network, which are returned, too."""
     from hocket.planning.candidates import costs_of
 
+    demand = request.demand(known.network)
     costs = costs_of(known.network, calibration, known.description)
     planned = with_spinner(
         f"planning aggregates of {len(known.network.hosts)} hosts",
-        lambda: aggregation.plan_two_level(known.network, demand, costs, algorithm=algorithm, window=window),
-        quiet,
+        lambda: aggregation.plan_two_level(
+            known.network, demand, costs, algorithm=request.algorithm, window=request.window
+        ),
     )
     return planned, costs
 
 
 def finish_two_level(
-    planned: aggregation.TwoLevelPlan,
-    name: str,
-    known: KnownNetwork,
-    costs: Costs,
-    output: str | None,
-    dump: str | None,
-    as_json: bool,
+    request: Request, known: KnownNetwork, calibration: str | None, output: str | None, dump: str | None
 ) -> None:
-    """Writes what was asked for and says what was planned. Exit code 1 where the verifier refuses it."""
+    """Plans, writes what was asked for and says what was planned. Exit code 1 where the verifier refuses it."""
+    planned, costs = plan_two_level(known, request, calibration)
+    name, network, demand = request.collective, planned.network, planned.exchange.demand
     refused = not planned.certificate.ok
     if output is not None:
         write_plan(planned, name, output, refused)
     if dump is not None:
         write_atomically(dump, dump_lines(planned.exchange.schedule))
-    few = aggregation.messages_between_hosts(planned.network, planned.exchange.demand) <= MOST_COMPARED
-    direct = with_spinner(
-        "predicting",
-        lambda: (
-            aggregation.rank_by_rank_seconds(planned.network, planned.exchange.demand, costs, _STEPS)
-            if few
-            else None
-        ),
-        as_json,
-    )
-    limit = None
-    if few and name != IRREGULAR:
-        limit = with_spinner(
-            "comparing", lambda: aggregation.crossing(planned.network, name, costs, _STEPS), as_json
+    direct = limit = None
+    if aggregation.messages_between_hosts(network, demand) <= MOST_COMPARED:
+        direct = with_spinner(
+            "predicting", lambda: aggregation.rank_by_rank_seconds(network, demand, costs, _STEPS)
         )
-    if as_json:
-        report = {
-            "collective": name, "ranks": planned.network.ranks, **planned.report(), "costs": costs.origin,
-            "rank_by_rank_seconds": direct, "faster_up_to_bytes": limit,
-            "plan_seconds": planned.plan_seconds, "verify_seconds": planned.verify_seconds,
-            **known.rates_as_json(),
-        }  # fmt: skip
-        click.echo(json.dumps(report))
-    else:
-        click.echo("\n".join(describe(planned, name, known, costs, direct, limit)))
-        for path in (None if refused else output, dump):
-            if path is not None:
-                click.echo(f"wrote {path}")
+        if name != IRREGULAR:
+            limit = with_spinner("comparing", lambda: aggregation.crossing(network, name, costs, _STEPS))
+    report = {
+        "collective": name, "ranks": network.ranks, **planned.report(), "costs": costs.origin,
+        "rank_by_rank_seconds": direct, "faster_up_to_bytes": limit,
+        "plan_seconds": planned.plan_seconds, "verify_seconds": planned.verify_seconds,
+        **known.rates_as_json(),
+    }  # fmt: skip
+    written = [f"wrote {path}" for path in (None if refused else output, dump) if path is not None]
+    tell(report, lambda: [*describe(planned, name, known, costs, direct, limit), *written])
     if refused:
         click.get_current_context().exit(1)
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import math
 import re
 from collections.abc import Callable
 from difflib import get_close_matches
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import click
 
 from hocket.errors import UsageError
+
+if TYPE_CHECKING:
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice  # generic from click 8.2 on
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,31 +40,64 @@ def options(*each: Decorator) -> Decorator:
     return decorate
 
 
-def _oddly_written(value: Any) -> bool:
-    """Return true if int() and float() might accept a text that is not plainly a number: digits of other
-    scripts, underscores, blanks."""
-    return isinstance(value, str) and re.search(r"[^!-~]|_", value) is not None
+def gathered(argument: str, make: Callable[..., Any], *each: Decorator) -> Decorator:
+    """Several options whose values a command gets as one argument, made of them."""
+
+    def decorate(function: F) -> F:
+        before = len(getattr(function, "__click_params__", []))
+
+        @functools.wraps(function)
+        def command(*arguments: Any, **values: Any) -> Any:
+            own = {name: values.pop(name) for name in names}
+            return function(*arguments, **{argument: make(**own)}, **values)
+
+        whole = options(*each)(command)
+        names = [parameter.name for parameter in whole.__click_params__[before:]]  # type: ignore[attr-defined]
+        return cast(F, whole)
+
+    return decorate
+
+
+def _refused(parameter: click.Parameter | None, value: str, wanted: str) -> UsageError:
+    return UsageError(f"{name_of(parameter)} {value} is not accepted", remedy=f"give {wanted}")
+
+
+class Choice(_Choice):
+    """One of some words."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            raise _refused(param, repr(value), f"one of {', '.join(map(str, self.choices))}") from None
+
+
+def _number(kind: Any, noun: str, limits: Any, value: Any, param: click.Parameter | None) -> Any:
+    """A finite number within limits, in ASCII digits."""
+    shown = repr(value)
+    # int() and float() accept digits of other scripts, underscores and blanks.
+    if not isinstance(value, str) or re.fullmatch(r"[!-^`-~]+", value):
+        with contextlib.suppress(ValueError):
+            number = kind(value)
+            shown = str(number)
+            if limits.min <= number < math.inf and (limits.max is None or number <= limits.max):
+                return number
+    least = f" of at least {limits.min}" if limits.max is None else f" from {limits.min} to {limits.max}"
+    raise _refused(param, shown, noun + least)
 
 
 class Whole(click.IntRange):
-    """A whole number within limits, in ASCII digits."""
+    """A whole number within limits."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if _oddly_written(value):
-            self.fail(f"{value!r} is not a whole number", param, ctx)
-        return super().convert(value, param, ctx)
+        return _number(int, "a whole number", self, value, param)
 
 
 class Number(click.FloatRange):
-    """Number that is finite: comparisons with limits let NaN and infinity pass."""
+    """A finite number within limits."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        if _oddly_written(value):
-            self.fail(f"{value!r} is not a number", param, ctx)
-        number = float(super().convert(value, param, ctx))
-        if not math.isfinite(number):
-            self.fail(f"{number} is not finite", param, ctx)
-        return number
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return _number(float, "a number", self, value, param)
 
 
 def one_line(error: click.UsageError) -> str:
@@ -67,7 +107,7 @@ def one_line(error: click.UsageError) -> str:
     if isinstance(error, click.MissingParameter):
         return f"{_named(error.param)} is missing; {_see_help(error.ctx)}"
     if isinstance(error, click.BadParameter) and error.param is not None:
-        return _bad_value(error, error.param)
+        return f"{name_of(error.param)}: {error.message.rstrip('.')}; {_see_help(error.ctx)}"
     if isinstance(error, click.BadOptionUsage):  # an option without its value, or with one too many
         remedy = "leave the value out" if "not take" in error.message else "write its value behind it"
         return f"{_lowered(error)}; {remedy}"
@@ -109,26 +149,6 @@ def options_of(command: click.Command, ctx: click.Context) -> list[str]:
         if isinstance(parameter, click.Option)
         for name in (*parameter.opts, *parameter.secondary_opts)
     ]
-
-
-def _bad_value(error: click.BadParameter, parameter: click.Parameter) -> str:
-    wanted = _wanted(parameter.type)
-    value = re.match(r"(?P<value>'.*'|\S+) is not ", error.message, re.DOTALL)
-    if wanted is None or value is None:
-        return f"{name_of(parameter)}: {error.message.rstrip('.')}; {_see_help(error.ctx)}"
-    return f"{name_of(parameter)} {value['value']} is not accepted; give {wanted}"
-
-
-def _wanted(kind: click.ParamType[Any]) -> str | None:
-    """Expected values of a parameter of this type; None if click's own message names them."""
-    if isinstance(kind, click.Choice):
-        return f"one of {', '.join(map(str, kind.choices))}"
-    if isinstance(kind, (click.IntRange, click.FloatRange)):
-        noun = "a whole number" if isinstance(kind, click.IntRange) else "a number"
-        if kind.max is None:
-            return f"{noun} of at least {kind.min}"
-        return f"{noun} from {kind.min} to {kind.max}"
-    return None
 
 
 def _named(parameter: click.Parameter | None) -> str:

@@ -1,13 +1,16 @@
-"""Long work with a progress bar, and files that are written whole or not at all."""
+"""Long work with a progress bar, what a command tells, and files that are written whole or not at all."""
 
 from __future__ import annotations
 
+import functools
+import json
 import os
+import queue
 import re
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -15,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from hocket.cli._shared.usage import name_of
-from hocket.errors import HocketError
+from hocket.errors import HocketError, UsageError
 from hocket.system.files import beside, opened, read_file, real_path
 from hocket.system.signals import as_exceptions, held_back
 from hocket.system.terminal import console
@@ -30,8 +33,42 @@ PATIENCE: Final = 2.0  # seconds of silence before a bar appears
 GOODBYE: Final = 5.0  # seconds that work has to end in when it was stopped
 
 
-def with_spinner(text: str, work: Callable[[], T], quiet: bool = False) -> T:
-    """The result of ``work``, which runs in a thread. After two seconds a terminal shows how far it has come
+json_option = click.option(
+    "--json", is_flag=True, expose_value=False, help="Print one JSON object.",
+    callback=lambda context, _, value: context.meta.update({__name__: value}),
+)  # fmt: skip
+
+
+def wants_json() -> bool:
+    """True if the command was called with ``--json``."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(__name__))
+
+
+def tell(report: Mapping[str, Any], lines: Callable[[], Iterable[str]], indent: int | None = None) -> None:
+    """Prints the result of a command: as JSON where that is wanted, else the lines for people."""
+    if wants_json():
+        click.echo(json.dumps(report, indent=indent))
+        return
+    for line in lines():
+        click.echo(line)
+
+
+@functools.cache
+def _worker() -> queue.SimpleQueue[Callable[[], None]]:
+    """The thread that does a command's long work, one after the other, while the first one heeds signals."""
+    tasks: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+
+    def serve() -> None:
+        while True:
+            tasks.get()()
+
+    threading.Thread(target=serve, daemon=True).start()
+    return tasks
+
+
+def with_spinner(text: str, work: Callable[[], T]) -> T:
+    """The result of ``work``, which another thread does. After two seconds a terminal shows how far it has come
     and the time left, where the core knows. Ctrl-C and SIGTERM end the work before they are answered."""
     from hocket import _core
 
@@ -53,8 +90,8 @@ def with_spinner(text: str, work: Callable[[], T], quiet: bool = False) -> T:
 
     try:
         with as_exceptions():
-            threading.Thread(target=run, daemon=True).start()
-            if not done.wait(PATIENCE) and not quiet and sys.stderr.isatty():
+            _worker().put(run)
+            if not done.wait(PATIENCE) and not wants_json() and sys.stderr.isatty():
                 _show(text, done, progress)
             while not done.wait(0.2):
                 pass
@@ -69,9 +106,9 @@ def with_spinner(text: str, work: Callable[[], T], quiet: bool = False) -> T:
 
 
 @contextmanager
-def progress_of(quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
-    """A bar that hears how much is measured, of how much, and what comes next; on a terminal."""
-    if quiet or not sys.stderr.isatty():
+def progress_of() -> Iterator[Callable[[int, int, str], None]]:
+    """A bar that hears how much is done, of how much, and what comes next; on a terminal, after a while."""
+    if wants_json() or not sys.stderr.isatty():
         yield lambda at, of, what: None
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -83,9 +120,18 @@ def progress_of(quiet: bool) -> Iterator[Callable[[int, int, str], None]]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console(), transient=True) as progress:
-        task = progress.add_task("starting", total=None)
-        yield lambda at, of, what: progress.update(task, completed=at, total=of, description=printable(what))
+    bar = Progress(*columns, console=console(), transient=True)
+    task = bar.add_task("starting", total=None)
+    appear = threading.Timer(PATIENCE, bar.start)
+    appear.start()
+    try:
+        yield lambda at, of, what: bar.update(
+            task, completed=at, total=of or None, description=printable(what)
+        )
+    finally:
+        appear.cancel()
+        appear.join()
+        bar.stop()
 
 
 def _show(text: str, done: threading.Event, progress: Progress) -> None:
@@ -131,6 +177,18 @@ def write_atomically(path: str, chunks: Iterable[bytes | str]) -> None:
     except OSError as error:
         raise HocketError(f"cannot write {path}: {error.strerror or error}",
                           remedy="choose another place or make room") from error  # fmt: skip
+
+
+def write_files(files: dict[str, str]) -> None:
+    """Writes several; the first one, which names the others, comes last: it never names what is not there yet."""
+    for path in reversed(files):
+        write_atomically(path, [files[path]])
+
+
+def need_toml(output: str | None) -> None:
+    """Raises UsageError for another ending."""
+    if output is not None and not output.endswith(".toml"):
+        raise UsageError(f"-o {output} is not a TOML file", remedy="name it FILE.toml")
 
 
 def check_writable(path: str | None, in_place: bool = False) -> None:

@@ -23,6 +23,7 @@ from hocket.demand.collectives import (
     SCATTER,
 )
 from hocket.errors import UsageError
+from hocket.launch.job import Tell
 from hocket.launch.runtime.library import RuntimeLibrary, everywhere, load_library
 from hocket.measure.bench.measurement import Measurement
 from hocket.measure.bench.request import Request
@@ -38,6 +39,14 @@ _SIZES: Final = {
     REDUCE: "the vector",
 }
 _LIBRARY_SHARE: Final = 2  # MPI libraries may need as much again as the buffers
+
+
+def work(comm: MPI.Intracomm, what: dict[str, Any], tell: Tell) -> bool:
+    """Do one rank's part of a job; returns true when all was measured. Rank 0 tells the header and rows."""
+    for row in measure(comm, Request.from_dict(what), lambda header: tell({"header": header})):
+        if comm.Get_rank() == 0:
+            tell({"row": row.as_dict()})
+    return True
 
 
 def measure(

@@ -13,11 +13,9 @@ from mpi4py import MPI
 from hocket.demand.collectives import IRREGULAR
 from hocket.launch.runtime.library import RuntimeLibrary
 from hocket.measure.bench.bounds import bound_seconds, nodes_of_ranks
-from hocket.measure.bench.choice import choice_and_regret
 from hocket.measure.bench.exchanges import EXCHANGES, AllToAllV, Exchange
-from hocket.measure.bench.request import Request
-from hocket.measure.bench.sizes import irregular_sizes
-from hocket.measure.bench.statistics import Row, Times, paired_ratio, served_by
+from hocket.measure.bench.request import Request, irregular_sizes
+from hocket.measure.bench.statistics import Row, Times, choice_and_regret, paired_ratio, served_by
 
 WARM_UP: Final = 3  # calls; an irregular exchange is planned in the second
 LEAST_CALLS, MOST_CALLS = 3, 1000  # of a block

@@ -14,6 +14,7 @@ from mpi4py import MPI
 
 from hocket.costs.calibration import MOST_SECONDS, Calibration, Class, Figure, Flows, Transfer
 from hocket.errors import UsageError
+from hocket.launch.job import Tell
 from hocket.launch.runtime.library import RuntimeLibrary, everywhere, load_library
 from hocket.measure.bench.bounds import nodes_of_ranks
 from hocket.measure.calibration.work import Places, Task, What, classes, in_turn, tasks
@@ -93,6 +94,17 @@ class Rank:
             once += _ASIDE
         repeat = min(max(int(min(share, _SHARE) / once), _LEAST_REPEATS), _MOST_REPEATS)
         return self.times(task, repeat, count), count
+
+
+def work(comm: MPI.Intracomm, what: dict[str, Any], tell: Tell) -> dict[str, Any] | None:
+    """Do one rank's part of a job; returns the calibration on rank 0."""
+
+    def say(at: int, of: int, now: str) -> None:
+        if comm.Get_rank() == 0:
+            tell({"at": at, "of": of, "work": now})
+
+    found = measure(comm, what["source"], what["placement"], what["quick"], say)
+    return None if found is None else found.as_json()
 
 
 def measure(

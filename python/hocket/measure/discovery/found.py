@@ -1,20 +1,27 @@
-"""Results of a measurement between hosts: bottlenecks, in a sentence, as a tree in characters, and as a network."""
+"""Results of a measurement between hosts: in a sentence, as a tree in characters, as a network; kept by their hosts."""
 
 from __future__ import annotations
 
+import hashlib
 import math
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any, Final
 
-from hocket.errors import NetworkError
+from hocket.errors import HocketError, NetworkError
 from hocket.network.description import NetworkDescription
+from hocket.network.known import read_network_description
 from hocket.network.parts import DEFAULT_LATENCY, Link
+from hocket.system.cache import cache_dir
 from hocket.system.text import some
+from hocket.system.trust import check_private
 from hocket.units import format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
 
 _SLOW: Final = 0.6  # of the usual rate of a host
 _DIFFERS: Final = 0.2  # by who sends to whom: several paths, if repeats differ by less than a third of that
@@ -212,3 +219,24 @@ def _round(rate: float) -> float:
 def _range(values: list[Any], shown: Callable[[Any], str]) -> str:
     low, high = shown(min(values)), shown(max(values))
     return str(low) if low == high else f"{low} to {high}"
+
+
+def kept_path(hosts: Collection[str]) -> Path:
+    """File for what is measured between these hosts."""
+    digest = hashlib.sha256("\n".join(sorted(hosts)).encode()).hexdigest()[:16]
+    return cache_dir() / f"network-{digest}.toml"
+
+
+def kept_for(hosts: Collection[str]) -> Path | None:
+    """The kept network of these hosts, or the smallest that has all of them. Damaged files are left alone."""
+    own = kept_path(hosts)
+    others = sorted(own.parent.glob("network-*.toml"), key=lambda path: path.stat().st_size)
+    return next((path for path in (own, *others) if set(hosts) <= set(_hosts(path))), None)
+
+
+def _hosts(path: Path) -> Iterator[str]:
+    try:
+        check_private(path)
+        yield from (host.name for host in read_network_description(str(path)).hosts)
+    except (HocketError, OSError):
+        return

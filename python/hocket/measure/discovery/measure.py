@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mpi4py import MPI
 
 from hocket import _core
+from hocket.launch.job import Tell
 from hocket.measure.discovery.found import Bottleneck, Found
 from hocket.measure.discovery.rounds import HostRanks, Say
 
@@ -30,6 +31,12 @@ def measure(comm: MPI.Intracomm, seconds: float, say: Say, seed: int = 1) -> Fou
     found = _measured(hosts, seconds, say, seed) if hosts.measures else None
     hosts.wait()
     return found
+
+
+def work(comm: MPI.Intracomm, what: dict[str, Any], tell: Tell) -> dict[str, Any] | None:
+    """Do one rank's part of a job; returns what was found on rank 0."""
+    found = measure(comm, what["seconds"], lambda at, of, now: tell({"at": at, "of": of, "work": now}))
+    return None if found is None else found.as_json()
 
 
 def _measured(hosts: HostRanks, seconds: float, say: Say, seed: int) -> Found | None:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import datetime
-import json
 import os
 import platform
-import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 from hocket import _core
-from hocket.errors import HocketError
-from hocket.launch import started
-from hocket.launch.messages import error_lines, lines
-from hocket.launch.mpi import Mpi, launch_command, mpi4py_environment
+from hocket.launch.job import Job, run_job
+from hocket.launch.mpi import Mpi
 from hocket.measure.memory.agreement import slower, was_busy
 from hocket.measure.memory.budget import Figure, Measured
 
@@ -93,50 +89,26 @@ def _measure(
     mpi: Mpi, ranks: int, memory: int, quick: bool, seconds: float, report: Report
 ) -> tuple[Measured, int]:
     """The figures, and how many there should be."""
-    arguments = ["hocket.measure.memory.measure", "--memory", str(memory), "--seconds", str(seconds)]
-    arguments += ["--quick"] if quick else []
-    told = _last(mpi, ranks, arguments, lambda line: report(line["at"], line["of"], line["work"]))
+    what = {"memory": memory, "seconds": seconds, "quick": quick}
+    told = _answer(mpi, ranks, "work", what, lambda now: report(now["at"], now["of"], now["work"]))
     return Measured([tuple(figure) for figure in told["figures"]], told["differing"]), told["of"]
 
 
 def made_slower(mpi: Mpi, ranks: int, memory: int, path: str) -> dict[str, float]:
     """Sorts by the profile at ``path`` and by the built-in one: how many times as long those take that it makes
     slower, by name. Raises HocketError if the ranks fail."""
-    elements = max(min(memory, _QUICK) // 8, 1)
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as built_in:
         built_in.write(_core.memory.Profile.built_in().text())
         built_in.flush()
-        arguments = ["hocket.measure.memory.trial", str(elements), path, built_in.name]
-        return slower(_last(mpi, ranks, arguments, lambda line: None)["times"])
+        what = {"elements": max(min(memory, _QUICK) // 8, 1), "profiles": [path, built_in.name]}
+        return slower(_answer(mpi, ranks, "trial", what, lambda now: None))
 
 
-def _last(mpi: Mpi, ranks: int, arguments: list[str], report: Callable[[Any], None]) -> Any:
-    """Last message of rank 0 of a module's job; messages before it are reported. Raises HocketError if there
-    is none."""
-    command = launch_command(mpi, ranks, (), mpi4py_environment(mpi), [sys.executable, "-m", *arguments])
-    last = None
-    with tempfile.TemporaryFile() as said, started(command, stderr=said) as process:
-        for message in _messages(lines(process, _PATIENCE)):
-            if "at" in message:
-                report(message)
-            else:
-                last = message
-        if process.wait() == 0 and last is not None:
-            return last
-        told = error_lines(said)
-    no_mpi4py = any("mpi4py" in line for line in told)
-    raise HocketError(
-        f"measuring with {ranks} ranks failed: {told[0] if told else 'they say nothing'}",
-        remedy="pip install 'hocket[mpi4py]'" if no_mpi4py else "run it by hand: " + " ".join(command),
-    )
-
-
-def _messages(said: Iterator[str]) -> Iterator[dict[str, Any]]:
-    for line in said:
-        try:
-            yield json.loads(line)
-        except json.JSONDecodeError:
-            continue  # a launcher's own words
+def _answer(
+    mpi: Mpi, ranks: int, work: str, what: dict[str, Any], report: Callable[[dict[str, Any]], None]
+) -> Any:
+    job = Job(f"hocket.measure.memory.measure:{work}", ranks, what, "all was measured", _PATIENCE)
+    return run_job(job, mpi, {}, report, verbose=None).answer
 
 
 def _free_bytes() -> int:

@@ -1,53 +1,63 @@
-"""Every rank under ``hocket calibrate memory``: all do the same work at the same time.
-
-Rank 0 prints a line of JSON before each figure, and at the end one with all figures.
-"""
+"""Every rank under ``hocket calibrate memory``: all do the same work at the same time, and then some sorts."""
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
+import os
 from typing import Any
 
+import numpy as np
 from mpi4py import MPI
 
+from hocket.launch.job import Tell
 from hocket.measure.memory.budget import Budget, measured
 from hocket.measure.memory.sizes import in_turn, shapes
 from hocket.measure.memory.works import Rank
+from hocket.sorting.sort import sort
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--memory", type=int, required=True)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--seconds", type=float, required=True)
-    options = parser.parse_args()
-    comm = MPI.COMM_WORLD
+def work(comm: MPI.Intracomm, what: dict[str, Any], tell: Tell) -> dict[str, Any]:
+    """Measure; rank 0 tells before each figure what comes next."""
+    rank = Rank(comm, what["memory"])
+    todo = in_turn(shapes(what["memory"], comm.Get_size(), what["quick"]))
 
-    def say(line: dict[str, Any]) -> None:
+    def say(at: int, kind: str) -> None:
         if comm.Get_rank() == 0:
-            print(json.dumps(line), flush=True)
+            tell({"at": at, "of": len(todo), "work": kind})
 
-    rank = Rank(comm, options.memory)
-    todo = in_turn(shapes(options.memory, comm.Get_size(), options.quick))
-    budget = Budget(options.seconds, comm.bcast)
-    done = measured(
-        todo,
-        comm.Get_size(),
-        rank.seconds,
-        budget,
-        lambda at, work: say({"at": at, "of": len(todo), "work": work}),
-    )
-    say({"figures": done.figures, "of": len(todo), "differing": done.differing})
+    budget = Budget(what["seconds"], comm.bcast)
+    done = measured(todo, comm.Get_size(), rank.seconds, budget, say)
+    return {"figures": done.figures, "of": len(todo), "differing": done.differing}
 
 
-def _abort(kind: type[BaseException], value: BaseException, _: object) -> None:
-    """End all ranks upon one rank's error: the others would wait for it."""
-    print(f"{kind.__name__}: {value}", file=sys.stderr, flush=True)
-    MPI.COMM_WORLD.Abort(1)
+_ROUNDS = 5  # after one that finds memory fresh
 
 
-if __name__ == "__main__":
-    sys.excepthook = _abort
-    main()
+def _keys(case: str, n: int, rank: int) -> np.ndarray[tuple[int], np.dtype[np.unsignedinteger]]:
+    random = np.random.default_rng([1, rank])
+    kind, spread = case.split()
+    dtype = np.dtype(kind.replace("uint32", "u4").replace("uint64", "u8"))
+    most = int(np.iinfo(dtype).max)
+    if spread == "uniform":
+        return random.integers(0, most, n, dtype, endpoint=True)
+    return np.minimum(random.random(n) ** -2.0, 2.0**32 - 1).astype(dtype)  # k has a share of about k^-1.5
+
+
+def trial(comm: MPI.Intracomm, what: dict[str, Any], _: Tell) -> dict[str, tuple[list[float], ...]]:
+    """Seconds of some sorts by the new profile and the built-in one, which take turns."""
+    profiles = what["profiles"]
+    comms = [comm.Dup() for _ in profiles]  # each keeps the profile of its first sort
+    times: dict[str, tuple[list[float], ...]] = {}
+    for case in ("uint32 uniform", "uint32 zipf", "uint64 uniform"):
+        keys = _keys(case, what["elements"], comm.Get_rank())
+        taken: tuple[list[float], ...] = tuple([] for _ in profiles)
+        for turn in range(_ROUNDS + 1):
+            for profile, own, seconds in zip(profiles, comms, taken, strict=True):
+                os.environ["HOCKET_MEMORY"] = profile
+                comm.Barrier()
+                begin = MPI.Wtime()
+                sort(own, keys)
+                took = comm.allreduce(MPI.Wtime() - begin, MPI.MAX)
+                if turn > 0:
+                    seconds.append(took)
+        times[case] = taken
+    return times

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -13,8 +13,8 @@ from hocket.errors import ReportError, Where
 from hocket.pictures import style
 from hocket.pictures.curves import COLOURS, Curve, draw_curves
 from hocket.report.page.html import Section, bullets, facts, paragraph, picture, table
-from hocket.report.run.advice import REASONS
-from hocket.units import format_bytes, format_time, format_total
+from hocket.report.run.summary import CALLS, CHOICES, TEXTS, call_cells, choice_cells, size_of, where_of
+from hocket.units import format_time, format_total
 
 MOST_BARS: Final = 24
 VERSION: Final = 1
@@ -58,7 +58,12 @@ def run_sections(title: str, document: Mapping[str, Any], where: Where) -> Itera
         section = Section("Calls and their time", 2)
         section.add(
             picture("Time of the calls", partial(_draw_times, lines)),
-            _call_table(lines),
+            table(
+                CALLS,
+                list(map(call_cells, lines)),
+                numbers=_numbers(CALLS),
+                dim=[number for number, line in enumerate(lines) if line["served"] != SCHEDULED],
+            ),
             paragraph(
                 "Calls: of a rank. Bytes: of all ranks to others. Time: measured, mean of ranks, and the slowest. "
                 "Predicted and bound: by the network file.",
@@ -83,7 +88,13 @@ def run_sections(title: str, document: Mapping[str, Any], where: Where) -> Itera
         section = Section("Who serves them", 2)
         section.add(
             paragraph("As the ranks found out while the program ran: by trials, within a bounded loss."),
-            *_choices(choices),
+            table(
+                CHOICES,
+                list(map(choice_cells, choices)),
+                numbers=_numbers(CHOICES),
+                dim=[n for n, choice in enumerate(choices) if choice["candidate"].startswith("native")],
+            ),
+            paragraph("Native: a call by the MPI library. Gain: native over measured.", "note"),
         )
         yield section
 
@@ -120,23 +131,12 @@ def _head(title: str, document: Mapping[str, Any], lines: list[dict[str, Any]]) 
     return section
 
 
-def _served(line: Mapping[str, Any]) -> str:
-    return SCHEDULED if line["served"] == SCHEDULED else f"native: {REASONS.get(line['why'], line['why'])}"
-
-
-def _place(line: Mapping[str, Any]) -> str:
-    source = f"{line['file'].rsplit('/', 1)[-1]}:{line['line']}" if line["file"] else ""
-    name = line["function"] or line["object"].rsplit("/", 1)[-1] or "unknown"
-    return f"{name} ({source})" if source else name
-
-
-def _size(line: Mapping[str, Any]) -> str:
-    least, most = line["message_bytes"]
-    return format_bytes(least) if least == most else f"{format_total(least)} … {format_total(most)}"
-
-
 def _name(line: Mapping[str, Any]) -> str:
-    return f"{line['call'].removeprefix('MPI_')}, {_size(line)}, {_place(line)}"
+    return f"{line['call'].removeprefix('MPI_')}, {size_of(line)}, {where_of(line)}"
+
+
+def _numbers(columns: Sequence[str]) -> list[int]:
+    return [place for place, name in enumerate(columns) if name not in TEXTS]
 
 
 def _draw_times(lines: list[dict[str, Any]], path: Path) -> None:
@@ -165,47 +165,6 @@ def _draw_times(lines: list[dict[str, Any]], path: Path) -> None:
         style.save(figure, path)
 
 
-def _call_table(lines: list[dict[str, Any]]) -> Any:
-    def seconds(value: float | None) -> str:
-        return "" if value is None else format_time(value, 3)
-
-    rows = []
-    for line in lines:
-        mean, bound = line["seconds"]["mean"], line["bound_seconds"]
-        rows.append(
-            [
-                line["call"].removeprefix("MPI_"),
-                _place(line),
-                f"{line['communicator']:,}",
-                _size(line),
-                f"{line['calls']:,}",
-                format_total(line["bytes"]),
-                _served(line),
-                seconds(mean),
-                seconds(line["seconds"]["most"]),
-                seconds(line["predicted_seconds"]),
-                seconds(bound),
-                f"{mean / bound:.3g}" if bound else "",
-            ]
-        )
-    header = [
-        "call",
-        "where",
-        "ranks",
-        "message",
-        "calls",
-        "bytes",
-        "served",
-        "time",
-        "slowest",
-        "predicted",
-        "bound",
-        "time/bound",
-    ]
-    native = [number for number, line in enumerate(lines) if line["served"] != SCHEDULED]
-    return table(header, rows, numbers=(2, 3, 4, 5, 7, 8, 9, 10, 11), dim=native)
-
-
 def _predictions(lines: list[dict[str, Any]]) -> list[Curve]:
     """Marks by what was predicted, or the bound, and what was measured."""
     curves = []
@@ -218,46 +177,6 @@ def _predictions(lines: list[dict[str, Any]]) -> list[Curve]:
         if of:
             curves.append(Curve(name, of, (), "", marker=marker))
     return curves
-
-
-def _choices(choices: list[dict[str, Any]]) -> list[Any]:
-    rows = []
-    for choice in choices:
-        gain = choice["native"] / choice["measured"] if choice["native"] and choice["measured"] else None
-        times = [
-            format_time(choice[key], 3) if choice[key] else "" for key in ("native", "predicted", "measured")
-        ]
-        rows.append(
-            [
-                choice["collective"],
-                f"{choice['communicator']:,}",
-                f"{choice['hosts']:,}",
-                format_bytes(choice["message"]),
-                choice["candidate"],
-                f"{choice['calls']:,}",
-                f"{choice['trials']:,}",
-                *times,
-                "" if gain is None else f"{gain:.3g}",
-            ]
-        )
-    header = [
-        "collective",
-        "ranks",
-        "hosts",
-        "message",
-        "served by",
-        "calls",
-        "trials",
-        "native",
-        "predicted",
-        "measured",
-        "gain",
-    ]
-    native = [number for number, choice in enumerate(choices) if choice["candidate"].startswith("native")]
-    return [
-        table(header, rows, numbers=(1, 2, 3, 5, 6, 7, 8, 9, 10), dim=native),
-        paragraph("Native: a call by the MPI library. Gain: native over measured.", "note"),
-    ]
 
 
 def _lines_and_choices(

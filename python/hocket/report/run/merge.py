@@ -36,11 +36,6 @@ class Line:
     def mean(self) -> float:
         return self.seconds[1]
 
-    @property
-    def over_bound(self) -> float | None:
-        """Mean time over the bound."""
-        return self.mean / self.bound if self.bound else None
-
 
 @dataclass(frozen=True, slots=True)
 class Account:

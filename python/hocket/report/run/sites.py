@@ -20,16 +20,6 @@ class Place:
     file: str = ""
     line: int = 0
 
-    def text(self, site: Site) -> str:
-        """``transpose (fft.c:120)``, ``transpose (libfft.so)`` or ``libfft.so+0x11d8``."""
-        name = site.object.rpartition("/")[2] or "an unknown place"
-        if self.file:
-            where = f"{self.file.rpartition('/')[2]}:{self.line}"
-            return f"{self.function} ({where})" if self.function else where
-        if self.function:
-            return f"{self.function} ({name})"
-        return f"{name}+{site.offset:#x}" if site.object else name
-
 
 def places(sites: Iterable[Site]) -> dict[Site, Place]:
     """Asks addr2line, if there is one; else what the process itself could tell."""

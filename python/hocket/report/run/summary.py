@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +13,7 @@ from hocket.errors import HocketError
 from hocket.report.run.advice import REASONS, advice
 from hocket.report.run.better import Launched, OrderAdvice, order_advice
 from hocket.report.run.merge import Account, Line, merge
-from hocket.report.run.ranks import ChoiceRow, Site, read_ranks
+from hocket.report.run.ranks import Site, read_ranks
 from hocket.report.run.sites import Place, places, same_places
 from hocket.system.files import opened
 from hocket.system.terminal import console
@@ -38,10 +38,11 @@ def tell(
         account = merge(reports, ranks, problems, same_places(found))
         order = None if job is None else order_advice(reports, account, ranks, job)
         place = "standard error"
-        _print(account, found, order, code)
+        told = document(account, found, ranks, order)
+        _print(told, account, order, code)
         if file is not None:
             place = file
-            text = json.dumps(document(account, found, ranks, order), indent=1, ensure_ascii=False)
+            text = json.dumps(told, indent=1, ensure_ascii=False)
             with opened(file) as made:
                 made.write(f"{text}\n".encode())
     except OSError as error:
@@ -92,99 +93,109 @@ def _object(line: Line, place: Place) -> dict[str, Any]:
     }
 
 
-def _calls(line: Line) -> str:
-    starts = "" if line.exchanges in (0, line.calls) else f" ({line.exchanges:,} starts)"
-    return f"{line.calls:,}{starts}"
+CALLS: Final = (
+    *("call", "where", "ranks", "message", "calls", "bytes", "served", "time", "slowest", "predicted", "bound"),
+    "time/bound",
+)  # fmt: skip
+CHOICES: Final = (
+    *("collective", "ranks", "hosts", "message", "served by", "calls", "trials", "native", "predicted", "measured"),
+    "gain",
+)  # fmt: skip
+TEXTS: Final = ("call", "where", "served", "collective", "served by")  # of the columns; others are numbers
 
 
-def _size(line: Line) -> str:
-    if line.least == line.most:
-        return format_bytes(line.least)
-    return f"{format_total(line.least)} … {format_total(line.most)}"
+def where_of(line: Mapping[str, Any]) -> str:
+    """``transpose (fft.c:120)``, ``transpose (libfft.so)`` or ``libfft.so+0x11d8``."""
+    name = line["object"].rpartition("/")[2] or "an unknown place"
+    if line["file"]:
+        where = f"{line['file'].rpartition('/')[2]}:{line['line']}"
+        return f"{line['function']} ({where})" if line["function"] else where
+    if line["function"]:
+        return f"{line['function']} ({name})"
+    return f"{name}+{line['offset']:#x}" if line["object"] else name
+
+
+def size_of(line: Mapping[str, Any]) -> str:
+    least, most = line["message_bytes"]
+    return format_bytes(least) if least == most else f"{format_total(least)} … {format_total(most)}"
+
+
+def call_cells(line: Mapping[str, Any]) -> list[str]:
+    """Cells of a line of the document, by CALLS."""
+    starts = "" if line["exchanges"] in (0, line["calls"]) else f" ({line['exchanges']:,} starts)"
+    mean, bound = line["seconds"]["mean"], line["bound_seconds"]
+    served = f"scheduled: {line.get('detail') or ''}".rstrip(": ")
+    if line["served"] != "scheduled":
+        served = f"native: {REASONS.get(line['why'], line['why'])}"
+    return [
+        line["call"].removeprefix("MPI_"),
+        where_of(line),
+        f"{line['communicator']:,}",
+        size_of(line),
+        f"{line['calls']:,}{starts}",
+        format_total(line["bytes"]),
+        served,
+        *map(_seconds, (mean, line["seconds"]["most"], line["predicted_seconds"], bound)),
+        f"{mean / bound:.3g}" if bound else "",
+    ]
+
+
+def choice_cells(choice: Mapping[str, Any]) -> list[str]:
+    """Cells of a choice of the document, by CHOICES."""
+    native, measured = choice["native"], choice["measured"]
+    return [
+        choice["collective"],
+        f"{choice['communicator']:,}",
+        f"{choice['hosts']:,}",
+        format_bytes(choice["message"]),
+        choice["candidate"],
+        f"{choice['calls']:,}",
+        f"{choice['trials']:,}",
+        *(_seconds(choice[key] or None) for key in ("native", "predicted", "measured")),
+        f"{native / measured:.3g}" if native and measured else "",
+    ]
 
 
 def _seconds(value: float | None) -> str:
     return "" if value is None else format_time(value, 3)
 
 
-def _cells(line: Line, place: Place) -> list[str]:
-    reason = REASONS.get(line.why, line.why)
-    return [
-        line.call.removeprefix("MPI_"),
-        place.text(line.site),
-        f"{line.communicator:,}",
-        _size(line),
-        _calls(line),
-        format_total(line.bytes),
-        f"scheduled: {line.detail}" if line.scheduled else f"native: {reason}",
-        _seconds(line.mean),
-        _seconds(line.seconds[2]),
-        _seconds(line.predicted),
-        _seconds(line.bound),
-        "" if line.over_bound is None else f"{line.over_bound:.3g}",
-    ]
-
-
-def _choice_cells(choice: ChoiceRow) -> list[str]:
-    gain = choice.native / choice.measured if choice.native and choice.measured else None
-    return [
-        choice.collective,
-        f"{choice.communicator:,}",
-        f"{choice.hosts:,}",
-        format_bytes(choice.message),
-        choice.candidate,
-        f"{choice.calls:,}",
-        f"{choice.trials:,}",
-        _seconds(choice.native or None),
-        _seconds(choice.predicted or None),
-        _seconds(choice.measured or None),
-        "" if gain is None else f"{gain:.3g}",
-    ]
-
-
-def _print(account: Account, found: Mapping[Site, Place], order: OrderAdvice | None, code: int) -> None:
+def _print(told: Mapping[str, Any], account: Account, order: OrderAdvice | None, code: int) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    def titled(title: str) -> Table:
-        return Table(box=SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
-
     printer = console(highlight=False)
     if not printer.is_terminal:
         printer.width = max(printer.width, _LEAST_WIDTH)
-    if account.lines:
-        table = titled("collective calls")
-        for name in ("call", "where"):
-            table.add_column(name, overflow="fold")
-        for name in ("ranks", "message", "calls", "bytes"):
-            table.add_column(name, justify="right")
-        table.add_column("served", overflow="fold")
-        for name in ("time", "slowest", "predicted", "bound", "time/bound"):
-            table.add_column(name, justify="right")
-        for line in account.lines[:_MOST_LINES]:
-            cells = (Text(printable(cell)) for cell in _cells(line, found[line.site]))
-            table.add_row(*cells, style="" if line.scheduled else "dim")
-        printer.print(table)
-        print(
+
+    def table(title: str, columns: Sequence[str], rows: Iterable[tuple[list[str], bool]], note: str) -> None:
+        shown = Table(box=SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+        for name in columns:
+            shown.add_column(
+                name,
+                justify="left" if name in TEXTS else "right",
+                overflow="fold" if name in ("call", "where", "served") else "ellipsis",
+            )
+        for cells, native in rows:
+            shown.add_row(*(Text(printable(cell)) for cell in cells), style="dim" if native else "")
+        printer.print(shown)
+        print(note, file=sys.stderr)
+
+    if told["lines"]:
+        table(
+            "collective calls",
+            CALLS,
+            ((call_cells(line), line["served"] == "native") for line in told["lines"][:_MOST_LINES]),
             "calls: of a rank; bytes: of all ranks to others; time: measured, mean of ranks and the slowest; "
             "predicted, bound: by the network file",
-            file=sys.stderr,
         )
-    if account.choices:
-        table = titled("candidates selected during the run")
-        for name in ("collective", "ranks", "hosts", "message", "served by", "calls", "trials"):
-            table.add_column(name, justify="left" if name in ("collective", "served by") else "right")
-        for name in ("native", "predicted", "measured", "gain"):
-            table.add_column(name, justify="right")
-        for choice in account.choices[:_MOST_LINES]:
-            table.add_row(
-                *map(Text, _choice_cells(choice)), style="dim" if choice.candidate == "native" else ""
-            )
-        printer.print(table)
-        print(
+    if told["choices"]:
+        table(
+            "candidates selected during the run",
+            CHOICES,
+            ((choice_cells(each), each["candidate"] == "native") for each in told["choices"][:_MOST_LINES]),
             "native: a call by the MPI library; predicted, measured: by what serves it; gain: native over measured",
-            file=sys.stderr,
         )
     for sentence in (*_sentences(account, code), *([] if order is None else [order.text])):
         print(f"hocket: {sentence}", file=sys.stderr)
