@@ -19,7 +19,6 @@ void bind_plan(nanobind::module_& m);
 void bind_planning(nanobind::module_& m);
 void bind_two_level(nanobind::module_& m);
 void bind_memory(nanobind::module_& m);
-void bind_element_cuts(nanobind::module_& m);
 void bind_element_routes(nanobind::module_& m);
 void bind_elements(nanobind::module_& m);
 void bind_element_moves(nanobind::module_& m);

@@ -57,7 +57,6 @@ NB_MODULE(_core, m) {
   bind_plan(m);
   bind_planning(m);
   bind_memory(m);
-  bind_element_cuts(m);
   bind_element_routes(m);
   bind_elements(m);
   bind_element_moves(m);

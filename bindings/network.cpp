@@ -9,7 +9,6 @@
 #include "bindings.hpp"
 #include "core/network/alternatives.hpp"
 #include "core/network/match_host.hpp"
-#include "core/network/rerouted.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

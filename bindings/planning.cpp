@@ -5,7 +5,7 @@
 
 #include "bindings.hpp"
 #include "core/algorithms/plan_exchange.hpp"
-#include "core/algorithms/shared/serves.hpp"
+#include "core/algorithms/registry.hpp"
 #include "core/limits.hpp"
 #include "core/model/predict.hpp"
 
@@ -31,18 +31,17 @@ void bind_planning(nb::module_& m) {
         "tokens"_a = true, "Seconds of phases one after the other in which no message shares a channel.");
 
   nb::class_<PlannedExchange>(m, "PlannedExchange", "The schedule that serves a demand on a network, and its waits.")
-      .def_prop_ro(
-          "algorithm", [](const PlannedExchange& p) -> const Algorithm& { return *p.chosen.algorithm; },
-          nb::rv_policy::reference)
-      .def_prop_ro("schedule", [](const PlannedExchange& p) -> const Schedule& { return p.chosen.schedule; })
+      .def_ro("algorithm", &PlannedExchange::algorithm, nb::rv_policy::reference)
+      .def_ro("schedule", &PlannedExchange::schedule)
       .def_ro("waits", &PlannedExchange::waits)
-      .def_prop_ro("bounds", [](const PlannedExchange& p) -> const Bounds& { return p.chosen.bounds; })
-      .def_prop_ro(
-          "bound_phases", [](const PlannedExchange& p) { return p.chosen.bound_phases; },
-          "no schedule of the algorithm's port model has fewer")
-      .def_prop_ro(
-          "bound_seconds", [](const PlannedExchange& p) { return p.chosen.bound_seconds; },
-          "no schedule takes less time, per-message costs counted")
+      .def_ro("bounds", &PlannedExchange::bounds)
+      .def_ro("bound_phases", &PlannedExchange::bound_phases, "no schedule of the algorithm's port model has fewer")
+      .def_ro("bound_seconds", &PlannedExchange::bound_seconds,
+              "no schedule takes less time, per-message costs counted")
+      .def_ro("prediction", &PlannedExchange::prediction, "of plan()")
+      .def_ro("certificate", &PlannedExchange::certificate, "of plan(): of schedule and waits")
+      .def_ro("plan_seconds", &PlannedExchange::plan_seconds)
+      .def_ro("verify_seconds", &PlannedExchange::verify_seconds)
       .def(
           "predict",
           [](const PlannedExchange& p, const Network& network, const Demand& demand, double alpha,
@@ -50,15 +49,21 @@ void bind_planning(nb::module_& m) {
           "network"_a, "demand"_a, "alpha"_a, "most_steps"_a, nb::call_guard<nb::gil_scoped_release>(),
           "Its time under pair-wise tokens, for what it was planned with; an estimate beyond so many simulation "
           "steps.");
-  m.def(
-      "plan_exchange",
-      [](const Network& network, const Demand& demand, std::optional<std::uint32_t> window,
-         const std::string& algorithm, double alpha, std::uint64_t seed,
-         bool whole) { return plan_exchange(network, demand, {algorithm, {alpha, seed}, window, whole}); },
-      "network"_a, "demand"_a, "window"_a = nb::none(), "algorithm"_a = "", "alpha"_a = 0.0, "seed"_a = 1,
-      "whole"_a = false, nb::call_guard<nb::gil_scoped_release>(),
-      "The schedule that serves the demand best, or that of the named algorithm; without a window its waits are "
-      "those of a run. Whole: ranks pass on no parts of an all-to-all's messages. Raises InputError.");
+  const auto planner = [&](const char* name, auto make, const char* doc) {
+    m.def(
+        name,
+        [make](const Network& network, const Demand& demand, std::optional<std::uint32_t> window,
+               const std::string& algorithm, double alpha, std::uint64_t seed,
+               bool whole) { return make(network, demand, ScheduleOptions{algorithm, {alpha, seed}, window, whole}); },
+        "network"_a, "demand"_a, "window"_a = nb::none(), "algorithm"_a = "", "alpha"_a = 0.0, "seed"_a = 1,
+        "whole"_a = false, nb::call_guard<nb::gil_scoped_release>(), doc);
+  };
+  planner("plan_exchange", &plan_exchange,
+          "The schedule that serves the demand best, or that of the named algorithm; without a window its waits are "
+          "those of a run. Whole: ranks pass on no parts of an all-to-all's messages. Raises InputError.");
+  planner(
+      "plan", [](auto&&... request) { return plan(request...); },
+      "The same, verified and predicted: all that a user means by planning.");
   m.def(
       "least_of",
       [](const Algorithm& algorithm, const Network& network, const Demand& demand, const Bounds& bounds, double alpha) {

@@ -1,6 +1,5 @@
 #include "core/schedule/verify.hpp"
 
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -11,7 +10,6 @@
 
 #include "bindings.hpp"
 #include "core/error.hpp"
-#include "core/schedule/shared_channels.hpp"
 #include "core/schedule/waits.hpp"
 
 namespace nb = nanobind;
@@ -50,17 +48,6 @@ void bind_waits(nb::module_& m) {
         return derive_waits(network, schedule, window);
       },
       "network"_a, "schedule"_a, "window"_a = 1, nb::call_guard<nb::gil_scoped_release>());
-  m.def(
-      "filled_channels",
-      [](const Network& network, const Schedule& schedule, bool exactly) {
-        const SharedChannels shared(network, exactly ? Claiming::exactly : Claiming::alike,
-                                    each_transfer(network, schedule));
-        return std::vector<bool>(shared.filled().begin(), shared.filled().end());
-      },
-      "network"_a, "schedule"_a, "exactly"_a,
-      "Of which channels transfers take no more than their share, by either way to claim.");
-  m.def("local_waits", &local_waits, "network"_a, "schedule"_a, nb::call_guard<nb::gil_scoped_release>(),
-        "By the rule that every rank can follow for itself; None where it does not hold.");
 }
 
 void bind_verifier(nb::module_& m) {

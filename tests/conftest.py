@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import hocket._testing  # noqa: F401 -- what only tests ask of hocket._core
 import pytest
 from hypothesis import HealthCheck, settings
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/network/network.hpp"
 #include "core/network/routing.hpp"
 
 namespace hocket {
@@ -32,5 +33,9 @@ inline constexpr std::uint32_t no_option = ~std::uint32_t{0};
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> disjoint_ways(std::size_t channels,
                                                                       const std::vector<std::vector<Way>>& items,
                                                                       std::uint64_t budget);
+
+/// A network of explicit routes with the channels of this one: the given routes between hosts, and its own for all
+/// other pairs. Throws NetworkProblem for a route that is none.
+[[nodiscard]] Network rerouted(const Network& network, std::span<const RouteSpec> routes);
 
 }  // namespace hocket

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/schedule/gather_bounds.hpp"
 #include "core/schedule/ring_loads.hpp"
 
 namespace hocket {

@@ -6,37 +6,12 @@
 namespace hocket {
 
 std::string_view to_string(Violation kind) {
-  switch (kind) {
-    case Violation::rank_out_of_range:
-      return "rank out of range";
-    case Violation::self_transfer:
-      return "rank sends to itself";
-    case Violation::empty_transfer:
-      return "transfer without bytes";
-    case Violation::send_port:
-      return "send port overfull";
-    case Violation::receive_port:
-      return "receive port overfull";
-    case Violation::contention:
-      return "channel overfull";
-    case Violation::not_demanded:
-      return "not demanded";
-    case Violation::beyond_message:
-      return "beyond the end of the message";
-    case Violation::not_held:
-      return "sent before it is held";
-    case Violation::delivered_twice:
-      return "delivered twice";
-    case Violation::missing:
-      return "never delivered";
-    case Violation::wrong_ranks:
-      return "wrong number of ranks";
-    case Violation::unordered:
-      return "not ordered by waits";
-    case Violation::circular_wait:
-      return "circular wait";
-  }
-  return "?";
+  constexpr std::array<std::string_view, violation_kinds> names{
+      "rank out of range",      "rank sends to itself", "transfer without bytes", "send port overfull",
+      "receive port overfull",  "channel overfull",     "not demanded",           "beyond the end of the message",
+      "sent before it is held", "delivered twice",      "never delivered",        "wrong number of ranks",
+      "not ordered by waits",   "circular wait"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 void Certificate::add(Violation kind, std::uint64_t phase, std::string text) {

@@ -8,9 +8,8 @@
 #include <span>
 #include <sstream>
 
-#include "core/choose/exact.hpp"
+#include "core/choose/chooser.hpp"
 #include "core/choose/forecast.hpp"
-#include "core/choose/simulated.hpp"
 #include "core/model/cost_profile.hpp"
 #include "runtime/choose/choices.hpp"
 #include "runtime/plan/plan_store.hpp"

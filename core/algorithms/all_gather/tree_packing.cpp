@@ -14,7 +14,6 @@
 #include "core/algorithms/shared/channel_prices.hpp"
 #include "core/algorithms/shared/host_routes.hpp"
 #include "core/algorithms/shared/random.hpp"
-#include "core/algorithms/shared/serves.hpp"
 #include "core/algorithms/shared/slots.hpp"
 #include "core/demand/demand.hpp"
 #include "core/schedule/bounds.hpp"

@@ -3,7 +3,6 @@
 #include <bit>
 
 #include "core/algorithms/registry.hpp"
-#include "core/algorithms/shared/serves.hpp"
 
 namespace hocket::algorithms {
 namespace {
@@ -125,8 +124,6 @@ constinit const Algorithm neighbor_ring{
     .name = "neighbor-ring",
     .summary = "a ring in the order of ranks",
     .source = "MPICH, Open MPI",
-    .contention_free = false,
-    .ports = PortModel::one_port,
     .why_not = gather_why_not,
     .make = make_neighbor_ring,
 };
@@ -136,8 +133,6 @@ constinit const Algorithm recursive_doubling{
     .name = "recursive-doubling",
     .summary = "at step j rank i exchanges all it has with i XOR 2^j",
     .source = "MPICH, powers of two",
-    .contention_free = false,
-    .ports = PortModel::one_port,
     .why_not = recursive_doubling_why_not,
     .make = make_recursive_doubling,
 };
@@ -147,8 +142,6 @@ constinit const Algorithm bruck{
     .name = "bruck",
     .summary = "at step j rank i sends all it has to i - 2^j",
     .source = "Bruck et al.; MPICH, Open MPI",
-    .contention_free = false,
-    .ports = PortModel::one_port,
     .why_not = gather_why_not,
     .make = make_bruck,
 };
@@ -158,8 +151,6 @@ constinit const Algorithm neighbor_exchange{
     .name = "neighbor-exchange",
     .summary = "pairs exchange with either neighbour in turn",
     .source = "Open MPI",
-    .contention_free = false,
-    .ports = PortModel::one_port,
     .why_not = neighbor_exchange_why_not,
     .make = make_neighbor_exchange,
 };

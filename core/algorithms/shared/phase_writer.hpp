@@ -1,6 +1,8 @@
 #pragma once
 /// Writing down the schedule of an irregular demand, phase by phase.
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -39,5 +41,23 @@ class PhaseWriter {
   std::vector<Hop> hops_;
   PieceLists pieces_;
 };
+
+/// `form` has phases(), and target(rank, phase), a rank or none.
+template <class Form>
+[[nodiscard]] Schedule written_out(const Form& form, const Demand& demand) {
+  std::vector<std::uint64_t> begin{0};
+  std::vector<Hop> hops;
+  hops.reserve(demand.messages());
+  for (std::uint64_t phase = 0; phase < form.phases(); ++phase) {
+    for (Rank src = 0; src < demand.ranks; ++src)
+      if (const std::optional<Rank> dst = form.target(src, phase)) hops.push_back({src, *dst});
+    begin.push_back(hops.size());
+  }
+  return {demand.ranks, demand.bytes, std::move(begin), std::move(hops)};
+}
+
+/// Message i of the matrix, counted row by row, goes in phase phase_of[i] < phases. Linear time.
+[[nodiscard]] Schedule whole_messages(const Demand& demand, std::span<const std::uint32_t> phase_of,
+                                      std::uint32_t phases);
 
 }  // namespace hocket::algorithms

@@ -72,7 +72,7 @@ def verify(
     from hocket import _core
     from hocket.planning.figures import peak_rss_bytes
     from hocket.planning.network_check import check_same_network
-    from hocket.planning.plan import Exchange, least_of, ports_of
+    from hocket.planning.plan import PlannedExchange, least_of, ports_of
 
     known = load_network(source, defaults, as_json)
     plan = load_plan(path, as_json)
@@ -81,7 +81,7 @@ def verify(
     network = _core.one_rank_a_host(known.network) if two_level else known.network
     check_same_network(plan, network, path, source, known.is_measured)
     header, demand = plan.header, plan.header.demand
-    stated = Exchange.of_file(plan, network)
+    stated = PlannedExchange.of_file(plan, network)
     phases, least_seconds = least_of(header.algorithm, network, demand, stated.bounds)
     held = replace(
         stated,
@@ -95,7 +95,7 @@ def verify(
 
     def proof() -> Certificate | TwoLevelCertificate:
         if exchange is None:
-            return held.prove()
+            return held.certificate
         return aggregation.verified(
             network, exchange, plan.waits, ports_of(header.algorithm, exchange.between.pattern)
         )

@@ -1,8 +1,6 @@
-#include "core/algorithms/irregular/whole_messages.hpp"
+#include "core/algorithms/shared/phase_writer.hpp"
 
 #include <vector>
-
-#include "core/algorithms/shared/phase_writer.hpp"
 
 namespace hocket::algorithms {
 

@@ -1,5 +1,4 @@
 #pragma once
-/// The tree schedule turned round: who uses a channel in a phase?
 #include <cstdint>
 #include <optional>
 #include <vector>
