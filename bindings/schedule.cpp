@@ -15,7 +15,6 @@
 #include "core/algorithms/algorithm.hpp"
 #include "core/algorithms/plan_exchange.hpp"
 #include "core/demand/collective.hpp"
-#include "core/schedule/balance.hpp"
 #include "core/schedule/bounds.hpp"
 #include "core/schedule/free_routes.hpp"
 #include "core/schedule/token_time.hpp"

@@ -12,12 +12,16 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-import hocket._testing  # noqa: F401 -- what only tests ask of hocket._core
 import pytest
 from hypothesis import HealthCheck, settings
 
 import builds
 from hocket.launch.mpi import GIVE_WAY
+
+try:
+    import hocket._testing  # noqa: F401 -- what only tests ask of hocket._core
+except ImportError:
+    pytest.exit("hocket._testing is not built: run 'make setup'", returncode=4)
 
 settings.register_profile(
     "seeded",

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/choose/chooser.hpp"
-#include "core/model/cost_profile.hpp"
+#include "core/model/fair_share.hpp"
 #include "core/schedule/waits.hpp"
 
 namespace hocket {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/algorithms/shared/random.hpp"
-#include "core/order/searches.hpp"
+#include "core/order/order.hpp"
 #include "core/progress/progress.hpp"
 
 namespace hocket::order {

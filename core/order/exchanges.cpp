@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/algorithms/shared/random.hpp"
-#include "core/order/searches.hpp"
+#include "core/order/order.hpp"
 #include "core/order/traffic.hpp"
 #include "core/progress/progress.hpp"
 

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "core/algorithms/all_gather/host_ring.hpp"
-#include "core/order/searches.hpp"
+#include "core/order/order.hpp"
 
 namespace hocket::order {
 namespace {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/order/searches.hpp"
 #include "core/order/traffic.hpp"
 #include "core/progress/progress.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "core/choose/chooser.hpp"
 #include "core/choose/forecast.hpp"
-#include "core/model/cost_profile.hpp"
+#include "core/model/fair_share.hpp"
 #include "runtime/choose/choices.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"

@@ -18,6 +18,7 @@
 #include "core/choose/chooser.hpp"
 #include "core/choose/forecast.hpp"
 #include "core/error.hpp"
+#include "core/model/simulate.hpp"
 #include "core/network/switch_links.hpp"
 #include "core/plan/plan.hpp"
 #include "core/schedule/shared_channels.hpp"
@@ -157,6 +158,16 @@ void add_to_schedules(nb::module_& m) {
       "data"_a, "rank"_a, "One rank's program, without reading the others.");
 }
 
+void add_to_models(nb::module_& m) {
+  m.def(
+      "simulate_within",
+      [](std::uint64_t steps, const Network& network, const Schedule& schedule, const Waits* waits,
+         const std::string& flow, const ModelParameters& parameters) {
+        return simulate_within(steps, network, schedule, waits, parse_flow_control(flow), parameters);
+      },
+      "steps"_a, "network"_a, "schedule"_a, "waits"_a.none(), "flow"_a, "parameters"_a);
+}
+
 void add_to_two_levels(nb::module_& m) {
   m.def(
       "group_by_host", [](const std::vector<std::uint32_t>& host_of) { return group_by_host(host_of); }, "host_of"_a,
@@ -194,6 +205,7 @@ void add_to_choices(nb::module_& m) {
 void add_to_core(nb::module_& m) {
   add_to_networks(m);
   add_to_schedules(m);
+  add_to_models(m);
   add_to_two_levels(m);
   nb::module_ choose = nb::borrow<nb::module_>(m.attr("choose"));
   add_to_choices(choose);

@@ -12,7 +12,6 @@
 #include "core/algorithms/all_gather/arborescences.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/channel_prices.hpp"
-#include "core/algorithms/shared/host_routes.hpp"
 #include "core/algorithms/shared/random.hpp"
 #include "core/algorithms/shared/slots.hpp"
 #include "core/demand/demand.hpp"

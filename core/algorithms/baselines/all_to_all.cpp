@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/algorithms/registry.hpp"
+#include "core/algorithms/shared/phase_writer.hpp"
 
 namespace hocket::algorithms {
 
@@ -13,29 +14,24 @@ namespace {
 /// Phases in which partner(rank, phase) says whom each rank sends to.
 template <class Partner>
 Schedule by_partner(const Demand& demand, std::uint64_t phases, Partner partner) {
-  std::vector<std::uint64_t> begin{0};
-  std::vector<Hop> hops;
-  hops.reserve(demand.messages());
+  PhaseWriter writer(demand);
   for (std::uint64_t phase = 0; phase < phases; ++phase) {
     for (Rank src = 0; src < demand.ranks; ++src)
-      if (const Rank dst = partner(src, static_cast<Rank>(phase)); dst != src) hops.push_back({src, dst});
-    begin.push_back(hops.size());
+      if (const Rank dst = partner(src, static_cast<Rank>(phase)); dst != src) writer.send(src, dst);
+    writer.end_phase();
   }
-  return {demand.ranks, demand.bytes, std::move(begin), std::move(hops)};
+  return writer.finish();
 }
 
 }  // namespace
 
 /// LAM/MPI: everybody posts all sends in the order 0, 1, 2, … (Faraj and Yuan, section 6).
 static Schedule make_linear(const Network&, const Demand& demand, const AlgorithmOptions&) {
-  std::vector<std::uint64_t> begin{0};
-  std::vector<Hop> hops;
-  hops.reserve(demand.messages());
+  PhaseWriter writer(demand);
   for (Rank src = 0; src < demand.ranks; ++src)
     for (Rank dst = 0; dst < demand.ranks; ++dst)
-      if (src != dst) hops.push_back({src, dst});
-  if (!hops.empty()) begin.push_back(hops.size());
-  return {demand.ranks, demand.bytes, std::move(begin), std::move(hops)};
+      if (src != dst) writer.send(src, dst);
+  return writer.finish();
 }
 
 /// MPICH, any number of ranks: at step j rank i sends to i + j (Thakur, Rabenseifner and Gropp).
@@ -167,9 +163,7 @@ class RingPhases {
 /// keeps its own message is left out.
 Schedule product_of(const Demand& demand, const std::vector<RingPhases>& dimensions) {
   const Rank n = demand.ranks;
-  std::vector<std::uint64_t> begin{0};
-  std::vector<Hop> hops;
-  hops.reserve(demand.messages());
+  PhaseWriter writer(demand);
   std::vector<Rank> to(n), wider(n);
   for (Rank phase = 0; phase < n; ++phase) {
     // to[i] for the ranks of the dimensions so far, from the first on, as if there were no others.
@@ -187,10 +181,10 @@ Schedule product_of(const Demand& demand, const std::vector<RingPhases>& dimensi
       std::swap(to, wider);
     }
     for (Rank src = 0; src < n; ++src)
-      if (to[src] != src) hops.push_back({src, to[src]});
-    if (hops.size() > begin.back()) begin.push_back(hops.size());
+      if (to[src] != src) writer.send(src, to[src]);
+    writer.end_phase();
   }
-  return {n, demand.bytes, std::move(begin), std::move(hops)};
+  return writer.finish();
 }
 
 /// The ranks of a host are one more dimension, without wires.

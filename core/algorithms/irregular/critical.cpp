@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "core/algorithms/all_to_all/repair.hpp"
-#include "core/algorithms/irregular/critical_phases.hpp"
 #include "core/algorithms/irregular/workload.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"

@@ -10,7 +10,6 @@
 #include <optional>
 #include <utility>
 
-#include "core/algorithms/irregular/list_order.hpp"
 #include "core/algorithms/irregular/workload.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"

@@ -1,5 +1,3 @@
-#include "core/algorithms/irregular/list_order.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -8,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/algorithms/irregular/workload.hpp"
 #include "core/progress/progress.hpp"
 
 namespace hocket::algorithms {

@@ -96,9 +96,8 @@ def verify(
     def proof() -> Certificate | TwoLevelCertificate:
         if exchange is None:
             return held.certificate
-        return aggregation.verified(
-            network, exchange, plan.waits, ports_of(header.algorithm, exchange.between.pattern)
-        )
+        ports = ports_of(header.algorithm, exchange.between.pattern)
+        return _core.verify_two_level(network, exchange, plan.waits, aggregation.MEMORY, ports)
 
     certificate = with_spinner("verifying", proof, as_json)
     seconds = time.perf_counter() - begun

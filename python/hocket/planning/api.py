@@ -25,7 +25,7 @@ from hocket.planning.arguments import contributions_of, path_of, seconds_of, siz
 from hocket.planning.bounds import true_bounds
 from hocket.planning.network import Network, network_of
 from hocket.planning.network_check import check_header, compare_networks
-from hocket.planning.plan import AUTO, PlannedExchange, flow_of, plan_collective, plan_irregular, simulation
+from hocket.planning.plan import AUTO, PlannedExchange, flow_of, plan_collective, plan_demand, simulation
 from hocket.system.files import read_file
 
 EVERYONE: Final = int(_core.EVERYONE)
@@ -200,7 +200,7 @@ def plan(
             traffic = traffic_of(demand)
             traffic.check_ranks(core.ranks, "the matrix")
             lots = whole(seed, "seed", 0, 2**63 - 1)
-            planned = plan_irregular(core, traffic.demand(), algorithm, window, seconds or 0.0, lots)
+            planned = plan_demand(core, traffic.demand(), algorithm, window, seconds or 0.0, lots)
         else:
             sizes = None if contributions is None else contributions_of(contributions, core.ranks)
             size = 0 if sizes is not None else size_of(bytes)

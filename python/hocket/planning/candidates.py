@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from hocket import _core
@@ -54,15 +54,12 @@ class Forecast:
 
     def as_json(self) -> dict[str, Any]:
         """The forecast as an object for JSON reports."""
-        chosen = None
-        if self.settings is not None:
-            chosen = {"segment": self.settings.segment, "release_threshold": self.settings.release_threshold}
         return {
             "costs": self.costs.origin,
             "measured": self.costs.measured,
-            "candidates": [{"name": one.name, "seconds": one.seconds} for one in self.candidates],
-            "library": [{"name": one.name, "seconds": one.seconds} for one in self.library],
-            "settings": chosen,
+            "candidates": [asdict(one) for one in self.candidates],
+            "library": [asdict(one) for one in self.library],
+            "settings": None if self.settings is None else asdict(self.settings),
         }
 
     def lines(self) -> list[str]:
@@ -158,20 +155,11 @@ def _library(planned: PlannedExchange, costs: Costs) -> Iterator[Candidate]:
     network, demand = planned.network, planned.demand
     for call in library_calls(demand):
         parameters = costs.parameters(network, demand.bytes, segmented=False)
-        seconds = _simulated(network, call.make(network, demand), None, call.flow, parameters)
+        seconds = _core.seconds_within(
+            _STEPS, network, call.make(network, demand), None, call.flow, parameters
+        )
         if seconds is not None:
             yield Candidate(call.name, seconds)
-
-
-def _simulated(
-    network: _core.Network,
-    schedule: _core.Schedule,
-    waits: _core.Waits | None,
-    flow: str,
-    parameters: _core.ModelParameters,
-) -> float | None:
-    result = _core.simulate_within(_STEPS, network, schedule, waits, flow, parameters)
-    return None if result is None else float(result.seconds)
 
 
 def _settings(planned: PlannedExchange, costs: Costs, found: tuple[Candidate, ...]) -> Settings | None:
@@ -195,6 +183,6 @@ def _settings(planned: PlannedExchange, costs: Costs, found: tuple[Candidate, ..
         return Settings(segment, 0)
     network, schedule = planned.network, planned.schedule
     parameters = costs.parameters(network, planned.demand.bytes, segmented=True, early_release=early)
-    seconds = _simulated(network, schedule, planned.waits, f"window:{usual}", parameters)
+    seconds = _core.seconds_within(_STEPS, network, schedule, planned.waits, f"window:{usual}", parameters)
     gains = seconds is not None and seconds < (1 - _MARGIN) * best
     return Settings(segment, early if gains else 0)

@@ -184,7 +184,7 @@ def plan_collective(
         most = max(contributions, default=0)
         demand = _core.Demand(network.ranks, most, find(name).pattern, contributions=list(contributions))
     seconds = find(name).usual_alpha if alpha is None else alpha
-    planned = _plan(network, demand, algorithm, window, seconds)
+    planned = plan_demand(network, demand, algorithm, window, seconds)
     planned.collective = name
     return planned
 
@@ -194,38 +194,15 @@ def plan_demand(
     demand: _core.Demand,
     algorithm: str = AUTO,
     window: int | None = None,
+    alpha: float = 0.0,
+    seed: int = 1,
     *,
     whole: bool = False,
 ) -> PlannedExchange:
-    """Schedules any demand by its bytes: messages cost their senders nothing else. ``whole``: ranks pass on no parts
-    of an all-to-all's messages."""
-    return _plan(network, demand, algorithm, window, whole=whole)
+    """Schedules any demand, derives the waits and verifies both. ``alpha``: seconds that a message costs its sender.
 
-
-def plan_irregular(
-    network: _core.Network,
-    demand: _core.Demand,
-    algorithm: str = AUTO,
-    window: int | None = None,
-    alpha: float = 0.0,
-    seed: int = 1,
-) -> PlannedExchange:
-    """Schedules an irregular demand (:func:`hocket.demand.read_demand`).
-
-    ``seed`` is for algorithms that draw lots: the same seed gives the same schedule.
-    """
-    return _plan(network, demand, algorithm, window, alpha, seed)
-
-
-def _plan(
-    network: _core.Network,
-    demand: _core.Demand,
-    algorithm: str,
-    window: int | None,
-    alpha: float = 0.0,
-    seed: int = 1,
-    whole: bool = False,
-) -> PlannedExchange:
+    ``seed`` is for algorithms that draw lots: the same seed gives the same schedule. ``whole``: ranks pass on no
+    parts of an all-to-all's messages."""
     _check_size(demand)
     if algorithm != AUTO:
         _check_serves(algorithm, network, demand)

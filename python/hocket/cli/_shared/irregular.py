@@ -50,14 +50,14 @@ def plan_traffic(
     quiet: bool = False,
 ) -> PlannedExchange:
     """An irregular exchange of what the file ``path`` says; tells what of it is no message."""
-    from hocket.planning.plan import plan_irregular
+    from hocket.planning.plan import plan_demand
     from hocket.units import parse_time
 
     seconds = named("--alpha", parse_time, alpha or "0")
     traffic = traffic_of(network, path, quiet)
     planned = with_spinner(
         f"planning {network.ranks} ranks",
-        lambda: plan_irregular(network, traffic.demand(), algorithm, window, seconds, seed),
+        lambda: plan_demand(network, traffic.demand(), algorithm, window, seconds, seed),
         quiet,
     )
     if traffic.kept_bytes and not quiet:
