@@ -2,13 +2,10 @@
 
 /// "tree": the optimal schedule of Faraj and Yuan, materialised.
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <vector>
 
 #include "core/algorithms/all_to_all/tree_phases.hpp"
 #include "core/algorithms/registry.hpp"
-#include "core/of_thread.hpp"
 
 namespace hocket::closed_forms {
 
@@ -18,27 +15,7 @@ constexpr std::int64_t step(Side side) { return side == Side::before ? -1 : 1; }
 
 }  // namespace
 
-/// The stretch that was last asked for, of some branches. Messages that follow each other ask for the same ones: a row
-/// takes up to a quarter less time. A thread has its own, so that forms may be asked by several.
-class TreeForm::Memory {
- public:
-  struct Entry {
-    std::uint64_t form = 0;
-    std::uint32_t branch = 0;
-    Stretch stretch{0, 0};
-  };
-  static Entry& of(std::uint32_t branch, bool sends) {
-    constexpr std::size_t size = 256;
-    return of_thread<std::array<Entry, 2 * size>>()[2 * (branch % size) + (sends ? 1 : 0)];
-  }
-  static std::uint64_t next_form() {
-    static std::atomic<std::uint64_t> forms{0};
-    return ++forms;
-  }
-};
-
-TreeForm::TreeForm(const Network& network)
-    : number_(Memory::next_form()), phases_(network), below_(network, phases_), rank_at_(network.ranks()) {
+TreeForm::TreeForm(const Network& network) : phases_(network), below_(network, phases_), rank_at_(network.ranks()) {
   for (Rank rank = 0; rank < network.ranks(); ++rank)
     rank_at_[phases_.before(phases_.branch_of(rank)) + phases_.place_of(rank)] = rank;
 }
@@ -67,22 +44,14 @@ std::optional<std::uint32_t> TreeForm::turn_at(Phase phase, Start start) const {
 }
 
 template <class Start, class Busy>
-TreeForm::Stretch TreeForm::stretch_of_turn(std::uint32_t branch, bool sends, Phase phase, Start start,
-                                            Busy busy) const {
-  Memory::Entry& memory = Memory::of(branch, sends);
-  const bool known = memory.form == number_ && memory.branch == branch;
-  if (known && phase >= memory.stretch.begin && phase < memory.stretch.end) return memory.stretch;
-  const auto found = [&]() -> Stretch {
-    const auto turn = turn_at(phase, start);
-    if (!turn) return {0, static_cast<Phase>(start(0))};
-    Stretch at_work = busy(*turn, static_cast<Phase>(start(*turn)));
-    at_work.turn = *turn;
-    if (phase < at_work.end) return at_work;
-    const bool last = *turn + 2 == phases_.branches();
-    return {at_work.end, static_cast<Phase>(last ? phases() : start(*turn + 1))};
-  };
-  memory = {number_, branch, found()};
-  return memory.stretch;
+TreeForm::Stretch TreeForm::stretch_of_turn(Phase phase, Start start, Busy busy) const {
+  const auto turn = turn_at(phase, start);
+  if (!turn) return {0, static_cast<Phase>(start(0))};
+  Stretch at_work = busy(*turn, static_cast<Phase>(start(*turn)));
+  at_work.turn = *turn;
+  if (phase < at_work.end) return at_work;
+  const bool last = *turn + 2 == phases_.branches();
+  return {at_work.end, static_cast<Phase>(last ? phases() : start(*turn + 1))};
 }
 
 TreeForm::Stretch TreeForm::senders(std::uint32_t branch, Phase phase) const {
@@ -92,7 +61,7 @@ TreeForm::Stretch TreeForm::senders(std::uint32_t branch, Phase phase) const {
     return {begin, begin + static_cast<Phase>(m0), Stretch::Kind::turning, phases_.rotation(round)};
   }
   return stretch_of_turn(
-      branch, true, phase, [&](std::uint32_t turn) { return phases_.start(branch, target(branch, turn)); },
+      phase, [&](std::uint32_t turn) { return phases_.start(branch, target(branch, turn)); },
       [&](std::uint32_t turn, Phase begin) -> Stretch {
         const std::uint64_t width = size(target(branch, turn));
         return {begin, begin + static_cast<Phase>(size(branch) * width), Stretch::Kind::stairs, width};
@@ -107,7 +76,7 @@ TreeForm::Stretch TreeForm::receivers(std::uint32_t branch, Phase phase) const {
     return round;
   }
   return stretch_of_turn(
-      branch, false, phase, [&](std::uint32_t turn) { return phases_.start(source(branch, turn), branch); },
+      phase, [&](std::uint32_t turn) { return phases_.start(source(branch, turn), branch); },
       [&](std::uint32_t turn, Phase begin) -> Stretch {
         const std::uint32_t from = source(branch, turn);
         const std::uint64_t origin = from == 0 ? phases() : static_cast<std::uint64_t>(begin);
