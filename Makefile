@@ -27,8 +27,8 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
 # What the extension is compiled from: a change of any of these installs again.
-NATIVE := $(shell find core bindings runtime sort cmake -type f 2>/dev/null; find papers -name '*.[ch]pp') CMakeLists.txt pyproject.toml
-CXX_FILES := $(shell find core bindings runtime sort papers examples -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
+NATIVE := $(shell find core bindings runtime sort cmake tests/bindings -type f 2>/dev/null; find papers -name '*.[ch]pp') CMakeLists.txt pyproject.toml
+CXX_FILES := $(shell find core bindings runtime sort papers examples tests/bindings -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' 2>/dev/null)
 PY_DIRS := $(wildcard python tests bench papers examples cmake)
 
 .PHONY: help setup demo check test test-slow wheel test-wheel papers lint clang-tidy format sanitize sanitize-runtime tsan bench clean clients docs

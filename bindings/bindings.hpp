@@ -9,18 +9,13 @@
 
 void bind_progress(nanobind::module_& m);
 void bind_network(nanobind::module_& m);
-void bind_families(nanobind::module_& m);
-void bind_switch_links(nanobind::module_& m);
 void bind_tree_probe(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);
-void bind_verify(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
 void bind_plan(nanobind::module_& m);
 void bind_planning(nanobind::module_& m);
 void bind_two_level(nanobind::module_& m);
 void bind_memory(nanobind::module_& m);
-void bind_element_cuts(nanobind::module_& m);
-void bind_element_routes(nanobind::module_& m);
 void bind_elements(nanobind::module_& m);
 void bind_element_moves(nanobind::module_& m);
 void bind_choose(nanobind::module_& m);

@@ -8,11 +8,8 @@
 #include "bindings.hpp"
 #include "core/choose/candidate.hpp"
 #include "core/choose/chooser.hpp"
-#include "core/choose/exact.hpp"
-#include "core/choose/first_calls.hpp"
 #include "core/choose/forecast.hpp"
 #include "core/choose/kept_timings.hpp"
-#include "core/choose/simulated.hpp"
 #include "core/error.hpp"
 
 namespace nb = nanobind;
@@ -73,17 +70,10 @@ void bind_kept_timings(nb::module_& m) {
 }
 
 void bind_chooser(nb::module_& m) {
-  m.def("exact_log", &exact_log, "x"_a);
-  m.def("exact_exp", &exact_exp, "x"_a);
   nb::class_<Decision>(m, "Decision", "Who serves a call.")
       .def_ro("candidate", &Decision::candidate)
       .def_ro("timed", &Decision::timed)
       .def_ro("limit", &Decision::limit, "seconds; then it gives up its order");
-  nb::class_<Belief>(m, "Belief", "What is believed of one candidate.")
-      .def_ro("seconds", &Belief::seconds, "expected")
-      .def_ro("spread", &Belief::spread, "standard deviation of its logarithm")
-      .def_ro("calls", &Belief::calls)
-      .def_ro("timed", &Belief::timed);
   nb::class_<Chooser>(m, "Chooser", "The choice between candidates of one key; 0 is the library's own call.")
       .def(
           "__init__",
@@ -98,11 +88,7 @@ void bind_chooser(nb::module_& m) {
       .def_prop_ro("best", &Chooser::best)
       .def("noise", &Chooser::noise, "candidate"_a)
       .def_prop_ro("calls", &Chooser::calls)
-      .def_prop_ro("trials", &Chooser::trials)
-      .def_prop_ro("beliefs", [](const Chooser& chooser) {
-        const auto beliefs = chooser.beliefs();
-        return std::vector<Belief>(beliefs.begin(), beliefs.end());
-      });
+      .def_prop_ro("trials", &Chooser::trials);
 }
 
 void bind_candidates(nb::module_& m) {
@@ -138,7 +124,6 @@ void bind_choose(nb::module_& parent) {
       "The candidates of a call whose messages have segments as usual, in the table's order; aggregates need hosts "
       "with "
       "several ranks.");
-  m.def("costs_of_steps", &costs_of_steps, "network"_a, "step_seconds"_a, "overhead"_a);
   m.def("simulated_seconds", &simulated_seconds, "network"_a, "schedule"_a, "candidate"_a, "costs"_a,
         "None: the library carries the messages, or there are too many.", nb::call_guard<nb::gil_scoped_release>());
   m.def(
@@ -147,5 +132,4 @@ void bind_choose(nb::module_& parent) {
          bool rendezvous) { return forecast({phases, wire, window, segments, rendezvous}, {step, native}); },
       "phases"_a, "wire_seconds"_a, "window"_a, "step_seconds"_a, "native_seconds"_a = 0.0, "segments"_a = 1,
       "rendezvous"_a = false);
-  m.def("in_a_crowd", &in_a_crowd, "seconds"_a, "native_seconds"_a, "candidate"_a);
 }

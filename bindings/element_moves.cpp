@@ -1,9 +1,16 @@
+/// Kernels of permutations, timed on arrays of numpy: what moves elements, routes them to ranks and regions, and puts
+/// them in place.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "bindings.hpp"
 #include "elements.hpp"
+#include "sort/core/elements/cuts.hpp"
 #include "sort/core/elements/move.hpp"
+#include "sort/core/elements/region_writer.hpp"
+#include "sort/core/elements/scatter_once.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -75,6 +82,121 @@ std::vector<double> transposed(std::size_t width, const Source& from, std::size_
   return timed(repeat, [&] { transpose(width, bytes_of(from), from_stride, rows, columns, bytes_of(to), to_stride); });
 }
 
+using Positions = Vector<const std::int64_t>;
+using Offsets = Vector<std::uint32_t>;
+using Counts = std::vector<std::uint64_t>;
+
+/// Equal parts of `total` positions; `region` > 0: cut into regions of at most as many positions, `most` of them.
+Cuts cuts_of(std::uint64_t total, std::uint64_t parts, std::uint64_t region, std::uint64_t most) {
+  check(total > 0 && total <= UINT32_MAX && parts > 0 && parts <= total && most > 0, "there is nothing to divide so");
+  Counts begins;
+  for (std::uint64_t part = 0; part <= parts; ++part) begins.push_back(total * part / parts);
+  return region == 0 ? Cuts(begins) : Cuts::regions(begins, region, most);
+}
+
+Counts counts_of(const Cuts& cuts, const Positions& positions) {
+  Counts counts(cuts.size());
+  check(count_positions(cuts, span_of(positions), counts) == positions.size(), "a position is out of range");
+  return counts;
+}
+
+std::vector<double> route(std::uint64_t total, std::uint64_t parts, std::uint64_t region, std::uint64_t most,
+                          const Positions& positions, std::size_t repeat) {
+  const Cuts cuts = cuts_of(total, parts, region, most);
+  Counts counts(cuts.size());
+  return timed(repeat, [&] { count_positions(cuts, span_of(positions), counts); });
+}
+
+std::vector<double> split(std::uint64_t total, std::uint64_t parts, std::size_t width, const Source& from,
+                          const Positions& positions, const Target& to, const Offsets& offsets, std::size_t repeat) {
+  const Cuts cuts = cuts_of(total, parts, 0, 1);
+  const Counts counts = counts_of(cuts, positions);
+  const std::size_t n = positions.size();
+  check(elements_in(from, width) == n && elements_in(to, width) == n && offsets.size() == n,
+        "the arrays differ in length");
+  check_apart(from, to);
+  std::vector<std::byte*> data(counts.size());
+  std::vector<std::uint32_t*> places(counts.size());
+  const auto reset = [&] {
+    std::size_t begin = 0;
+    for (std::size_t part = 0; part < counts.size(); begin += counts[part++]) {
+      data[part] = bytes_of(to) + begin * width;
+      places[part] = offsets.data() + begin;
+    }
+  };
+  return timed(repeat, reset, [&] { divide(cuts, width, bytes_of(from), span_of(positions), data, places); });
+}
+
+/// `to` has room for the elements and, behind them, for their offsets, each region rounded up to whole lines.
+std::vector<double> write_regions(std::uint64_t total, std::uint64_t parts, std::uint64_t region, std::uint64_t most,
+                                  std::size_t width, const Source& from, const Positions& positions, const Target& to,
+                                  std::size_t repeat) {
+  const Cuts cuts = cuts_of(total, parts, region, most);
+  check(elements_in(from, width) == positions.size(), "the arrays differ in length");
+  check_apart(from, to);
+  constexpr std::size_t line = RegionWriter::stream_alignment;
+  Counts begins{0};
+  for (const std::uint64_t count : counts_of(cuts, positions))
+    begins.push_back(begins.back() + (count + line - 1) / line * line);
+  std::byte* const base = bytes_of(to) + (line - reinterpret_cast<std::uintptr_t>(bytes_of(to)) % line) % line;
+  check(begins.back() * (width + sizeof(std::uint32_t)) + line <= to.size(), "the target has no room for the regions");
+  std::vector<RegionStream> streams;
+  for (std::size_t i = 0; i < cuts.size(); ++i)
+    streams.push_back(
+        {base + begins[i] * width, reinterpret_cast<std::uint32_t*>(base + begins.back() * width) + begins[i]});
+  return timed(repeat, [&] {
+    RegionWriter writer(cuts, width, streams);
+    writer.add(bytes_of(from), span_of(positions));
+    writer.finish();
+  });
+}
+
+/// Every `region` elements belong to a region of as many places of their own.
+std::vector<double> settle(std::size_t width, const Source& from, const Vector<const std::uint32_t>& offsets,
+                           std::size_t region, const Target& to, std::size_t repeat) {
+  const std::size_t n = elements_in(from, width);
+  check(offsets.size() == n && to.size() == from.size() && region > 0 && n % region == 0,
+        "the arrays differ in length");
+  for (const std::uint32_t offset : span_of(offsets))
+    if (offset >= region) check(false, "an offset is out of range");
+  check_apart(from, to);
+  std::vector<std::uint8_t> takes(region);
+  volatile std::ptrdiff_t filled = 0;  // volatile: the runtime's check that all places are taken is timed, too
+  return timed(repeat, [&] {
+    for (std::size_t begin = 0; begin < n; begin += region) {
+      scatter_marking(width, bytes_of(from) + begin * width, span_of(offsets).subspan(begin, region),
+                      bytes_of(to) + begin * width, takes);
+      filled = filled + std::ranges::count(takes, 1);
+      std::ranges::fill(takes, 0);
+    }
+  });
+}
+
+std::vector<double> timed_scatter(std::size_t width, const Source& from, const Vector<const std::uint32_t>& offsets,
+                                  const Target& to, std::size_t repeat) {
+  const std::size_t places = elements_in(to, width);
+  check(elements_in(from, width) == offsets.size(), "the arrays differ in length");
+  for (const std::uint32_t offset : span_of(offsets))
+    if (offset >= places) check(false, "an offset is out of range");
+  check_apart(from, to);
+  std::vector<std::uint64_t> taken(places / 64 + 1);
+  return timed(
+      repeat, [&] { std::ranges::fill(taken, 0); },
+      [&] { scatter_once(width, bytes_of(from), span_of(offsets), bytes_of(to), taken); });
+}
+
+/// Gathers from `source`, in which equal parts of all positions follow each other.
+std::vector<double> gather_parts(std::uint64_t parts, std::size_t width, const Source& source,
+                                 const Positions& positions, const Target& to, std::size_t repeat) {
+  const Cuts cuts = cuts_of(elements_in(source, width), parts, 0, 1);
+  counts_of(cuts, positions);
+  check(elements_in(to, width) == positions.size(), "the arrays differ in length");
+  check_apart(source, to);
+  std::vector<const std::byte*> data;
+  for (std::size_t part = 0; part < cuts.size(); ++part) data.push_back(bytes_of(source) + cuts.begin(part) * width);
+  return timed(repeat, [&] { gather(cuts, width, data, span_of(positions), bytes_of(to)); });
+}
+
 }  // namespace
 
 void bind_element_moves(nb::module_& m) {
@@ -90,4 +212,14 @@ void bind_element_moves(nb::module_& m) {
         "repeat"_a = 1, seconds);
   m.def("transpose", &transposed, "width"_a, "source"_a, "source_stride"_a, "rows"_a, "columns"_a,
         "target"_a.noconvert(), "target_stride"_a, "repeat"_a = 1, seconds);
+  const char* timed_each = "Seconds of each repetition.";
+  m.def("route", &route, "total"_a, "parts"_a, "region"_a, "most"_a, "positions"_a, "repeat"_a = 1, timed_each);
+  m.def("split", &split, "total"_a, "parts"_a, "width"_a, "source"_a, "positions"_a, "target"_a, "offsets"_a,
+        "repeat"_a = 1, timed_each);
+  m.def("write_regions", &write_regions, "total"_a, "parts"_a, "region"_a, "most"_a, "width"_a, "source"_a,
+        "positions"_a, "target"_a, "repeat"_a = 1, timed_each);
+  m.def("gather_parts", &gather_parts, "parts"_a, "width"_a, "source"_a, "positions"_a, "target"_a, "repeat"_a = 1,
+        timed_each);
+  m.def("settle", &settle, "width"_a, "source"_a, "offsets"_a, "region"_a, "target"_a, "repeat"_a = 1, timed_each);
+  m.def("scatter_once", &timed_scatter, "width"_a, "source"_a, "offsets"_a, "target"_a, "repeat"_a = 1, timed_each);
 }

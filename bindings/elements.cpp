@@ -15,7 +15,6 @@
 #include "sort/core/elements/local_sort.hpp"
 #include "sort/core/elements/partition.hpp"
 #include "sort/core/elements/record.hpp"
-#include "sort/core/elements/run_ends.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -153,15 +152,6 @@ void bind_elements(nb::module_& m) {
   m.def("key_bytes", &key_bytes, "key"_a);
   m.def("orders", &orders, "key"_a, "width"_a, "records"_a, "out"_a.noconvert(),
         "Numbers that order like the keys of records, which are given as bytes (uint8).");
-  m.def(
-      "digits_over",
-      [](std::uint64_t varying, unsigned most) {
-        check(most > 0 && most <= 64, "a digit has from 1 to 64 bits");
-        std::vector<DigitRow> rows;
-        for (const Digit each : digits_over(varying, most)) rows.emplace_back(each.shift, each.bits);
-        return rows;
-      },
-      "varying"_a, "most"_a, "(shift, bits) of the digits that cover these bits, least significant first.");
   m.def("count_digits", &timed_count, "key"_a, "width"_a, "records"_a, "digits"_a, "counts"_a.noconvert(),
         "repeat"_a = 1, "Adds the records of every bucket to counts[digit]. Returns the seconds of each run.");
   m.def("partition", &partition_digit, "key"_a, "width"_a, "records"_a, "digit"_a, "out"_a.noconvert(), "begins"_a,
@@ -173,14 +163,6 @@ void bind_elements(nb::module_& m) {
   m.def("classify", &classify_records, "key"_a, "width"_a, "records"_a, "rank"_a, "first"_a, "splitters"_a,
         "part"_a.noconvert(), "repeat"_a = 1,
         "Which part each record belongs to, by ascending splitters (order, rank, index).");
-  m.def(
-      "runs_crowd",
-      [](const std::vector<std::uint64_t>& ends) {
-        std::vector<std::byte*> addresses;
-        for (const std::uint64_t end : ends) addresses.push_back(reinterpret_cast<std::byte*>(end));
-        return runs_crowd(addresses);
-      },
-      "ends"_a, "Whether runs that end at these addresses share so few sets of a first-level cache that it matters.");
   m.def("has_vector_sort", &has_vector_sort, "Whether keys of 32 and 64 bits alone are sorted by vectors here.");
   m.def("sort_records", &sort, "key"_a, "width"_a, "records"_a.noconvert(), "scratch"_a.noconvert(),
         "Sorts stably in place. Returns the seconds it took.");

@@ -1,5 +1,4 @@
 #include <nanobind/stl/map.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -8,7 +7,6 @@
 
 #include <map>
 #include <numeric>
-#include <optional>
 #include <tuple>
 
 #include "bindings.hpp"
@@ -16,8 +14,6 @@
 #include "core/model/memory_profile.hpp"
 #include "elements.hpp"
 #include "sort/core/costs/copy_transfer.hpp"
-#include "sort/core/costs/permute_costs.hpp"
-#include "sort/core/costs/sort_costs.hpp"
 #include "sort/core/elements/move.hpp"
 #include "sort/core/elements/pack.hpp"
 
@@ -30,9 +26,7 @@ namespace {
 
 /// (work, ranks, width, parts, bytes, seconds)
 using FigureRow = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, double>;
-using Steps = std::vector<std::pair<std::string, double>>;
 using Figures = std::map<std::string, double>;
-using DigitRows = std::vector<std::pair<unsigned, unsigned>>;
 
 Work work_named(const std::string& wanted) {
   for (std::size_t i = 0; i < works; ++i)
@@ -55,33 +49,10 @@ std::vector<FigureRow> figure_rows(const MemoryProfile& profile) {
   return rows;
 }
 
-Steps step_rows(const std::vector<StepCost>& costs) {
-  Steps rows;
-  for (const StepCost& step : costs) rows.emplace_back(step.name, step.seconds);
-  return rows;
-}
-
 TransferTable table_of(const Figures& figures) {
   TransferTable table;
   for (const auto& [transfer, rate] : figures) table.set(transfer, rate);
   return table;
-}
-
-Steps radix(const MemoryProfile& profile, const SortShape& shape, const DigitRows& rows) {
-  std::vector<Digit> digits;
-  for (const auto& [shift, bits] : rows) digits.push_back({shift, bits});
-  return step_rows(predict_radix(profile, shape, digits));
-}
-
-PermuteMethod method_named(const std::string& wanted) {
-  if (wanted == "packed") return PermuteMethod::packed;
-  if (wanted == "chained") return PermuteMethod::chained;
-  throw InputError("there is no way to permute called '" + wanted + "'; there are packed, chained");
-}
-
-template <auto predict>
-Steps moved(const MemoryProfile& profile, const PermuteShape& shape, const std::string& method) {
-  return step_rows(predict(profile, shape, method_named(method)));
 }
 
 /// Runs of `run` bytes, one behind the other in `target`: Work::pull.
@@ -145,59 +116,6 @@ void bind_profile(nb::module_& m) {
   }();
 }
 
-void bind_predictions(nb::module_& m) {
-  nb::class_<SortShape>(m, "SortShape", "A sort as the model sees it.")
-      .def(
-          "__init__",
-          [](SortShape* self, KeyType key, std::size_t width, std::uint64_t elements, unsigned order_bits, int ranks,
-             int ranks_per_host, bool library_sort, std::size_t fetched) {
-            new (self) SortShape{{key, width}, elements, order_bits, ranks, ranks_per_host, library_sort, fetched};
-          },
-          "key"_a, "width"_a, "elements"_a, "order_bits"_a, "ranks"_a, "ranks_per_host"_a, "library_sort"_a = false,
-          "fetched"_a = 0);
-  nb::class_<PermuteShape>(m, "PermuteShape", "A permutation as the model sees it.")
-      .def(
-          "__init__",
-          [](PermuteShape* self, std::uint32_t width, std::uint64_t elements, int ranks, int ranks_per_host) {
-            new (self) PermuteShape{width, elements, ranks, ranks_per_host};
-          },
-          "width"_a, "elements"_a, "ranks"_a, "ranks_per_host"_a);
-
-  m.def("predict_radix", &radix, "profile"_a, "shape"_a, "digits"_a, "[(step, seconds)]. `digits`: (shift, bits).");
-  m.def(
-      "predict_highest_first",
-      [](const MemoryProfile& profile, const SortShape& shape, std::pair<unsigned, unsigned> highest) {
-        return step_rows(predict_highest_first(profile, shape, {highest.first, highest.second}));
-      },
-      "profile"_a, "shape"_a, "highest"_a, "[(step, seconds)]. `highest`: (shift, bits).");
-  m.def(
-      "fastest_radix",
-      [](const MemoryProfile& profile, const SortShape& shape, std::uint64_t varying) {
-        const RadixPlan plan = fastest_radix(profile, shape, varying);
-        DigitRows all;
-        for (const Digit digit : plan.digits.all) all.emplace_back(digit.shift, digit.bits);
-        std::optional<std::pair<unsigned, unsigned>> highest;
-        if (plan.digits.highest) highest.emplace(plan.digits.highest->shift, plan.digits.highest->bits);
-        return std::tuple(all, highest, step_rows(plan.cost));
-      },
-      "profile"_a, "shape"_a, "varying"_a, "All digits, the highest to begin with or None, [(step, seconds)].");
-  m.def(
-      "predict_sample",
-      [](const MemoryProfile& profile, const SortShape& shape, unsigned oversampling) {
-        return step_rows(predict_sample(profile, shape, oversampling));
-      },
-      "profile"_a, "shape"_a, "oversampling"_a = 32);
-  m.def("predict_permute", &moved<&predict_permute>, "profile"_a, "shape"_a, "method"_a);
-  m.def("predict_take", &moved<&predict_take>, "profile"_a, "shape"_a, "method"_a);
-  m.def("predict_transpose", &moved<&predict_transpose>, "profile"_a, "shape"_a, "method"_a);
-  m.def(
-      "predict_grouped_permute",
-      [](const MemoryProfile& profile, const PermuteShape& shape, std::uint64_t runs) {
-        return step_rows(predict_grouped_permute(profile, shape, runs));
-      },
-      "profile"_a, "shape"_a, "runs"_a);
-}
-
 }  // namespace
 
 void bind_memory(nb::module_& parent) {
@@ -218,5 +136,4 @@ void bind_memory(nb::module_& parent) {
         "Seconds of each repetition.");
   m.def("scan", &scan, "counts"_a, "repeat"_a = 1, "Seconds of each repetition.");
   bind_profile(m);
-  bind_predictions(m);
 }

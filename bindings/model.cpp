@@ -15,8 +15,8 @@
 #include "bindings.hpp"
 #include "core/algorithms/baselines/library_calls.hpp"
 #include "core/error.hpp"
-#include "core/model/channel_use.hpp"
-#include "core/model/cost_profile.hpp"
+#include "core/model/dependencies.hpp"
+#include "core/model/fair_share.hpp"
 #include "core/model/simulate.hpp"
 
 namespace nb = nanobind;
@@ -134,14 +134,16 @@ void bind_model(nb::module_& m) {
       "`waits` serves token and window; None derives them.");
 
   m.def(
-      "simulate_within",
+      "seconds_within",
       [](std::uint64_t steps, const Network& network, const Schedule& schedule, const Waits* waits,
          const std::string& flow, const ModelParameters& parameters) {
-        return simulate_within(steps, network, schedule, waits, parse_flow_control(flow), parameters);
+        const auto found = simulate_within(steps, network, schedule, waits, parse_flow_control(flow), parameters);
+        return found ? std::optional(found->seconds) : std::nullopt;
       },
       "steps"_a, "network"_a, "schedule"_a, "waits"_a.none(), "flow"_a, "parameters"_a,
       nb::call_guard<nb::gil_scoped_release>(),
-      "The same, or None if it takes more steps: times that a flow's rate is looked at anew, times its channels.");
+      "Its seconds alone, or None if it takes more steps: times that a flow's rate is looked at anew, times its "
+      "channels.");
 
   m.def(
       "transfers_on",

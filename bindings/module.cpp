@@ -48,17 +48,12 @@ NB_MODULE(_core, m) {
 
   bind_progress(m);
   bind_network(m);
-  bind_families(m);
-  bind_switch_links(m);
   bind_tree_probe(m);
   bind_schedule(m);
-  bind_verify(m);
+  bind_planning(m);
   bind_model(m);
   bind_plan(m);
-  bind_planning(m);
   bind_memory(m);
-  bind_element_cuts(m);
-  bind_element_routes(m);
   bind_elements(m);
   bind_element_moves(m);
   bind_choose(m);

@@ -4,12 +4,15 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
+
+#include <memory>
 
 #include "bindings.hpp"
 #include "core/network/alternatives.hpp"
-#include "core/network/match_host.hpp"
-#include "core/network/rerouted.hpp"
+#include "core/network/families.hpp"
+#include "core/network/switch_links.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -94,6 +97,84 @@ std::vector<std::pair<hocket::Node, hocket::Node>> links_of(const Network& netwo
   std::vector<std::pair<hocket::Node, hocket::Node>> links;
   for (const hocket::LinkSpec& link : network.spec().links) links.emplace_back(link.a, link.b);
   return links;
+}
+
+/// (node, node, rate, latency) per link.
+nb::list links_in(const NetworkSpec& spec) {
+  nb::list links;
+  for (const hocket::LinkSpec& link : spec.links) links.append(nb::make_tuple(link.a, link.b, link.rate, link.latency));
+  return links;
+}
+
+NetworkSpec fat_tree(const Numbers& down, const Numbers& up, const Numbers& cables, double rate, double latency,
+                     std::uint32_t ranks, std::vector<std::string> names) {
+  NetworkSpec spec = hocket::fat_tree_spec(down, up, cables, {rate, latency, ranks});
+  if (names.empty()) return spec;
+  if (names.size() != spec.names.size()) throw hocket::InputError("a fat tree needs one name per node");
+  spec.names = std::move(names);
+  return spec;
+}
+
+void bind_families(nb::module_& m) {
+  nb::class_<NetworkSpec>(m, "NetworkSpec", "Nodes and links of a family of networks, unchecked.")
+      .def_prop_ro("names", [](const NetworkSpec& s) { return s.names; })
+      .def_prop_ro(
+          "ranks", [](const NetworkSpec& s) { return s.ranks; }, "per node, 0 for a switch")
+      .def_prop_ro("links", &links_in, "(node, node, rate, latency) per link, in bytes per second and seconds");
+  m.def(
+      "build",
+      [](std::unique_ptr<NetworkSpec, nb::deleter<NetworkSpec>> spec) {
+        nb::gil_scoped_release release;
+        return Network(std::move(*spec));
+      },
+      "spec"_a, "The network, with all checks made; it takes over the specification, which is of no use afterwards.");
+
+  m.def(
+      "tree_spec",
+      [](const std::vector<std::int32_t>& parents, const Numbers& hosts, double rate, double latency,
+         std::uint32_t ranks) { return hocket::tree_spec(parents, hosts, {rate, latency, ranks}); },
+      "parents"_a, "hosts"_a, "rate"_a, "latency"_a, "ranks"_a,
+      "A tree of switches, each with the one above it, -1 for none, and its number of hosts.");
+  m.def(
+      "fat_tree_spec", &fat_tree, "down"_a, "up"_a, "cables"_a, "rate"_a, "latency"_a, "ranks"_a,
+      "names"_a = std::vector<std::string>{},
+      "An extended generalised fat tree; a level each of children, parents and parallel cables. `names`: of all nodes, "
+      "level by level from the hosts.");
+  m.def(
+      "dragonfly_spec",
+      [](std::uint32_t groups, std::uint32_t routers, std::uint32_t hosts, std::uint32_t between, double rate,
+         double latency, std::uint32_t ranks) {
+        return hocket::dragonfly_spec(groups, routers, hosts, between, {rate, latency, ranks});
+      },
+      "groups"_a, "routers"_a, "hosts"_a, "between"_a, "rate"_a, "latency"_a, "ranks"_a,
+      "Groups of routers with hosts, and links between any two groups.");
+  m.def(
+      "dragonfly_plus_spec",
+      [](std::uint32_t groups, std::uint32_t leaves, std::uint32_t hosts, std::uint32_t spines, std::uint32_t between,
+         double rate, double latency, std::uint32_t ranks) {
+        return hocket::dragonfly_plus_spec(groups, leaves, hosts, spines, between, {rate, latency, ranks});
+      },
+      "groups"_a, "leaves"_a, "hosts"_a, "spines"_a, "between"_a, "rate"_a, "latency"_a, "ranks"_a,
+      "Groups of leaves with hosts and spines, and links between any two groups.");
+}
+
+void bind_switch_links(nb::module_& m) {
+  using hocket::SwitchLink;
+  nb::class_<SwitchLink>(m, "SwitchLink", "A link between switches with at least two hosts on either side.")
+      .def_ro("link", &SwitchLink::link, "index into Network.links")
+      .def_ro("hosts", &SwitchLink::hosts, "on the side that has fewer")
+      .def_ro("level", &SwitchLink::level, "links from that side's end of the inter-switch link to its farthest host");
+  m.def("switch_links", &hocket::switch_links, "network"_a,
+        "Of a tree, in the order of links; none of other networks.");
+  m.def(
+      "switch_link_pairs",
+      [](const Network& n, std::uint32_t link) {
+        if (link >= n.spec().links.size()) throw hocket::InputError("no such link");
+        return hocket::switch_link_pairs(n, link);
+      },
+      "network"_a, "link"_a, "Disjoint pairs of hosts (nodes) that find out together how wide the link is.");
+  m.def("settled_width", &hocket::settled_width, "measured"_a, "pairs"_a,
+        "What a measured width stands for, in hosts' speeds; at most `pairs`.");
 }
 
 }  // namespace
@@ -217,4 +298,6 @@ void bind_network(nb::module_& m) {
   m.def("disjoint_ways", &hocket::disjoint_ways, "channels"_a, "items"_a, "budget"_a,
         nb::call_guard<nb::gil_scoped_release>(),
         "For each item the option (channels) such that no channel is in two of them; None where none is found.");
+  bind_families(m);
+  bind_switch_links(m);
 }

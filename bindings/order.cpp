@@ -12,7 +12,7 @@
 
 #include "bindings.hpp"
 #include "core/error.hpp"
-#include "core/order/wires.hpp"
+#include "core/order/traffic.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

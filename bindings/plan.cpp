@@ -10,7 +10,7 @@
 
 #include "bindings.hpp"
 #include "core/algorithms/all_gather/ring_form.hpp"
-#include "core/algorithms/closed_forms.hpp"
+#include "core/algorithms/registry.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
 #include "core/model/predict.hpp"
@@ -187,16 +187,6 @@ void bind_plan(nb::module_& m) {
             return verify_ring(r.network, rows.order(), rows.pattern(), rows.turn_waits());
           },
           nb::call_guard<nb::gil_scoped_release>(), "Looks at every edge, and so at every transfer.");
-  m.def(
-      "verify_ring",
-      [](const Network& network, const std::vector<Rank>& order, const Demand& demand,
-         const std::vector<TurnTuple>& turn) {
-        std::vector<TurnWait> waits;
-        for (const auto& [waiting, releasing, capacity] : turn) waits.push_back({waiting, releasing, capacity});
-        return verify_ring(network, order, demand.pattern, waits);
-      },
-      "network"_a, "order"_a, "demand"_a, "turn_waits"_a = std::vector<TurnTuple>{},
-      "Of a ring in an order of one's own, and with waits, sorted, of one's own.");
   nb::class_<RingCertificate>(m, "RingCertificate", "What a look at every edge of a ring found.")
       .def_ro("edges", &RingCertificate::edges)
       .def_ro("channels", &RingCertificate::channels, "of the edges' routes")
@@ -249,7 +239,4 @@ void bind_plan(nb::module_& m) {
             return PlanFile(bytes).plan();
           },
           "data"_a, "Raises PlanProblem for anything but an intact plan.");
-  m.def(
-      "decode_program", [](const nb::bytes& data, Rank rank) { return PlanFile(view(data)).program(rank); }, "data"_a,
-      "rank"_a, "One rank's program, without reading the others.");
 }

@@ -13,14 +13,10 @@
 
 #include "bindings.hpp"
 #include "core/algorithms/algorithm.hpp"
-#include "core/algorithms/all_to_all/tree_phases.hpp"
-#include "core/algorithms/irregular/proposals.hpp"
 #include "core/algorithms/plan_exchange.hpp"
 #include "core/demand/collective.hpp"
-#include "core/schedule/balance.hpp"
 #include "core/schedule/bounds.hpp"
 #include "core/schedule/free_routes.hpp"
-#include "core/schedule/lockstep.hpp"
 #include "core/schedule/token_time.hpp"
 
 namespace nb = nanobind;
@@ -244,21 +240,6 @@ void bind_bounds(nb::module_& m) {
         nb::call_guard<nb::gil_scoped_release>(),
         "Seconds if each transfer begins when those before it on its channels are over, without per-message costs and "
         "latencies.");
-  nb::class_<algorithms::Proposals>(m, "Proposals",
-                                    "Phases that ranks agreed on with their partners, and what it took.")
-      .def_ro("phase_of", &algorithms::Proposals::phase_of, "per message, by sender and receiver")
-      .def_ro("phases", &algorithms::Proposals::phases)
-      .def_ro("rounds", &algorithms::Proposals::rounds)
-      .def_ro("most_exchanged", &algorithms::Proposals::most_exchanged, "proposals of the busiest rank, either way")
-      .def_ro("most_bytes", &algorithms::Proposals::most_bytes, "that the busiest rank keeps");
-  m.def(
-      "propose",
-      [](const Demand& demand, std::uint64_t seed) {
-        if (!demand.by_matrix()) throw InputError("proposals are for irregular demands");
-        return algorithms::propose(demand.matrix, seed);
-      },
-      "demand"_a, "seed"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
-      "What the algorithm 'proposals' does, with its rounds; of any number of ranks.");
   m.def("balance_routes", &balance_routes, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>(),
         "The network with other ties (torus) or next hops (graph) where those even the loads, else as it is; the next "
         "hops of "
@@ -294,18 +275,6 @@ void bind_algorithms(nb::module_& m) {
         return find_algorithm(name, parse_pattern(pattern));
       },
       "name"_a, "pattern"_a = "all-to-all", nb::rv_policy::reference);
-
-  nb::class_<TreePhases>(m, "TreePhases", "The tree schedule in closed form (Faraj and Yuan, section 4).")
-      .def(nb::init<const Network&>(), "network"_a)
-      .def_prop_ro("phases", &TreePhases::phases)
-      .def_prop_ro("branches", &TreePhases::branches)
-      .def(
-          "phase",
-          [](const TreePhases& t, const Network& n, Rank src, Rank dst) {
-            if (src >= n.ranks() || dst >= n.ranks() || src == dst) throw InputError("no such message");
-            return t.phase(src, dst);
-          },
-          "network"_a, "src"_a, "dst"_a);
 }
 
 }  // namespace

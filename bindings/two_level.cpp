@@ -12,7 +12,6 @@
 
 #include "bindings.hpp"
 #include "core/two_level/exchange.hpp"
-#include "core/two_level/time.hpp"
 #include "core/two_level/verify.hpp"
 
 namespace nb = nanobind;
@@ -21,51 +20,12 @@ using namespace hocket;
 
 namespace {
 
-using CopyRow = std::tuple<Rank, std::uint64_t, Rank, Rank, std::uint64_t, std::uint64_t>;
-using CarryRow = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
-using SumRow = std::tuple<Rank, std::uint64_t, std::uint64_t, std::vector<std::uint64_t>>;
-
-CopyRow tuple_of(const LocalCopy& c) {
-  return {c.rank, c.at, c.piece.origin, c.piece.target, c.piece.offset, c.piece.length};
-}
-CarryRow tuple_of(const Carry& c) { return {c.from, c.to, c.length}; }
-SumRow tuple_of(const LocalSum& s) { return {s.rank, s.to, s.length, s.from}; }
-
-LocalCopy from_tuple(const CopyRow& row) {
-  const auto& [rank, at, origin, target, offset, length] = row;
-  return {rank, at, {origin, target, offset, length}};
-}
-Carry from_tuple(const CarryRow& row) { return {std::get<0>(row), std::get<1>(row), std::get<2>(row)}; }
-LocalSum from_tuple(const SumRow& row) {
-  return {std::get<0>(row), std::get<1>(row), std::get<2>(row), std::get<3>(row)};
-}
-
-/// A list of an exchange as tuples, to be read and to be changed.
-template <auto member, class Row>
-void bind_rows(nb::class_<TwoLevelExchange>& type, const char* name, const char* doc) {
-  type.def_prop_rw(
-      name,
-      [](const TwoLevelExchange& x) {
-        std::vector<Row> rows;
-        std::ranges::transform(x.*member, std::back_inserter(rows), [](const auto& one) { return tuple_of(one); });
-        return rows;
-      },
-      [](TwoLevelExchange& x, const std::vector<Row>& rows) {
-        (x.*member).clear();
-        std::ranges::transform(rows, std::back_inserter(x.*member), [](const Row& one) { return from_tuple(one); });
-      },
-      doc);
-}
-
 void bind_groups(nb::module_& m) {
   nb::class_<HostGroups>(m, "HostGroups", "Which ranks share a host; the first of each carries for all.")
-      .def_rw("ranks", &HostGroups::ranks, "the ranks of each host")
+      .def_ro("ranks", &HostGroups::ranks, "the ranks of each host")
       .def_ro("host_of", &HostGroups::host_of, "the host of each rank")
       .def("__len__", &HostGroups::count)
       .def_prop_ro("most", &HostGroups::most, "ranks on the fullest host");
-  m.def(
-      "group_by_host", [](const std::vector<std::uint32_t>& host_of) { return group_by_host(host_of); }, "host_of"_a,
-      "From a number for each rank, equal on one host.");
   m.def("groups_of", &groups_of, "network"_a, "The ranks of a network as it numbers them.");
   m.def("one_rank_a_host", &one_rank_a_host, "network"_a, "The same network with one rank on every host.");
 }
@@ -107,20 +67,15 @@ void bind_two_level(nb::module_& m) {
   bind_groups(m);
   bind_certificate(m);
   m.def("why_not_two_level", &why_not_two_level, "groups"_a, "demand"_a, "Empty if it can be, else the reason.");
-  m.def("demand_between", &demand_between, "groups"_a, "demand"_a, "What hosts exchange for their ranks.");
   m.def("scheduled_between", &scheduled_between, "groups"_a, "demand"_a,
         "What is scheduled for it; equal all-to-alls stay such where hosts differ.");
-  nb::class_<TwoLevelExchange> exchange(m, "TwoLevelExchange",
-                                        "Copies into the memory of hosts, a schedule between hosts, and copies back.");
-  exchange.def_ro("demand", &TwoLevelExchange::demand, "of the ranks")
-      .def_rw("groups", &TwoLevelExchange::groups)
-      .def_rw("memory", &TwoLevelExchange::memory, "bytes of each host")
+  nb::class_<TwoLevelExchange>(m, "TwoLevelExchange",
+                               "Copies into the memory of hosts, a schedule between hosts, and copies back.")
+      .def_ro("demand", &TwoLevelExchange::demand, "of the ranks")
+      .def_ro("groups", &TwoLevelExchange::groups)
+      .def_ro("memory", &TwoLevelExchange::memory, "bytes of each host")
       .def_ro("between", &TwoLevelExchange::between, "the demand of the hosts")
-      .def_rw("schedule", &TwoLevelExchange::schedule, "between the hosts");
-  bind_rows<&TwoLevelExchange::puts, CopyRow>(exchange, "puts", "(rank, at, origin, target, offset, length)");
-  bind_rows<&TwoLevelExchange::takes, CopyRow>(exchange, "takes", "(rank, at, origin, target, offset, length)");
-  bind_rows<&TwoLevelExchange::carries, CarryRow>(exchange, "carries", "(from, to, length), transfer by transfer");
-  bind_rows<&TwoLevelExchange::sums, SumRow>(exchange, "sums", "(rank, to, length, [from, …])");
+      .def_ro("schedule", &TwoLevelExchange::schedule, "between the hosts");
   m.def("two_level", &aggregate, "groups"_a, "demand"_a, "schedule"_a, nb::call_guard<nb::gil_scoped_release>(),
         "The exchange in two levels, by a schedule between hosts.");
   m.def("verify_two_level", &verify_two_level, "between"_a, "exchange"_a, "waits"_a.none(), "bound"_a,

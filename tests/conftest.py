@@ -18,6 +18,11 @@ from hypothesis import HealthCheck, settings
 import builds
 from hocket.launch.mpi import GIVE_WAY
 
+try:
+    import hocket._testing  # noqa: F401 -- what only tests ask of hocket._core
+except ImportError:
+    pytest.exit("hocket._testing is not built: run 'make setup'", returncode=4)
+
 settings.register_profile(
     "seeded",
     derandomize=True,

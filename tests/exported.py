@@ -13,7 +13,7 @@ from hocket import _core
 from hocket.export.registry import FORMATS
 from hocket.export.transfers import transfers_of
 from hocket.network import read_network
-from hocket.planning.plan import plan_collective, plan_irregular
+from hocket.planning.plan import plan_collective, plan_demand
 
 # Collective, network, bytes, window; trees, tori, all-port schedules, messages passed on and added up.
 CASES = (
@@ -42,7 +42,7 @@ def plan_of(case: tuple[str, str, int, int]) -> _core.Plan:
 def irregular() -> _core.Plan:
     """Messages of many sizes, some split."""
     demand = _core.Demand.irregular(4, [0, 0, 1, 3, 2], [1, 3, 0, 2, 1], [300, 20, 128, 7, 90])
-    return plan_irregular(read_network("chain:2,2"), demand, "RS_NLH").file()
+    return plan_demand(read_network("chain:2,2"), demand, "RS_NLH").file()
 
 
 def texts(form: str, plan: _core.Plan, output: str = "out") -> dict[str, str]:

@@ -27,7 +27,7 @@ from hocket.launch.environment import RuntimeOptions, scheduled_environment
 from hocket.launch.mpi import Mpi
 from hocket.network import read_network, read_network_description
 from hocket.planning.candidates import forecast
-from hocket.planning.plan import Exchange, plan_collective
+from hocket.planning.plan import PlannedExchange, plan_collective
 from hocket.units import format_bytes
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -53,7 +53,7 @@ TARGET_REGRET: Final = 0.10
 PROGRAM: Final = ROOT / "bench/lab/collective_times.c"
 
 
-def exchange_of(network: _core.Network, pattern: str, size: int) -> Exchange:
+def exchange_of(network: _core.Network, pattern: str, size: int) -> PlannedExchange:
     return plan_collective(pattern, network, size)
 
 

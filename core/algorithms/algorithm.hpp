@@ -35,9 +35,9 @@ struct Algorithm {
   Pattern pattern;
   std::string_view name;
   std::string_view summary;
-  std::string_view source;  ///< paper and section, or the library that uses it
-  bool contention_free;     ///< its schedules pass the verifier wherever `why_not` is empty
-  PortModel ports;          ///< the port model that they keep
+  std::string_view source;                ///< paper and section, or the library that uses it
+  bool contention_free = false;           ///< its schedules pass the verifier wherever `why_not` is empty
+  PortModel ports = PortModel::one_port;  ///< the port model that they keep
   /// Empty if the algorithm serves this network and demand, else the reason why not.
   std::string_view (*why_not)(const Network&, const Demand&);
   Schedule (*make)(const Network&, const Demand&, const AlgorithmOptions&);

@@ -1,6 +1,7 @@
 #include "core/algorithms/plan_exchange.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <string>
 #include <utility>
@@ -8,9 +9,8 @@
 
 #include "core/error.hpp"
 #include "core/limits.hpp"
+#include "core/schedule/bounds.hpp"
 #include "core/schedule/free_routes.hpp"
-#include "core/schedule/gather_bounds.hpp"
-#include "core/schedule/lockstep.hpp"
 #include "core/schedule/token_time.hpp"
 #include "core/schedule/turned.hpp"
 
@@ -75,7 +75,7 @@ const Algorithm& named(const ScheduleOptions& options, const Network& network, c
   return found;
 }
 
-bool better(const ChosenSchedule& a, const ChosenSchedule& b) {
+bool better(const PlannedExchange& a, const PlannedExchange& b) {
   if (a.prediction->seconds != b.prediction->seconds) return a.prediction->seconds < b.prediction->seconds;
   return a.schedule.phases() < b.schedule.phases();
 }
@@ -83,16 +83,16 @@ bool better(const ChosenSchedule& a, const ChosenSchedule& b) {
 /// The candidate with the least predicted run time; a prediction of at most `enough` seconds ends the search. No more
 /// than two schedules are in memory at a time.
 template <class Make>
-ChosenSchedule fastest(const Network& network, const Demand& demand, const std::vector<const Algorithm*>& tried,
-                       const AlgorithmOptions& costs, std::optional<std::uint32_t> window, double enough, Make make) {
-  ChosenSchedule best = make(*tried.front());
+PlannedExchange fastest(const Network& network, const Demand& demand, const std::vector<const Algorithm*>& tried,
+                        const AlgorithmOptions& costs, std::optional<std::uint32_t> window, double enough, Make make) {
+  PlannedExchange best = make(*tried.front());
   const auto windows = [&](const Algorithm& algorithm) {
     const std::uint32_t usual = window.value_or(run_window(demand));
     return !window && algorithm.even_phases && usual > 1 ? std::vector{1U, usual} : std::vector{usual};
   };
   if (tried.size() == 1 && windows(*best.algorithm).size() == 1) return best;
   const auto sharing_of = [&](const Algorithm& algorithm) { return algorithm.own_ways ? nullptr : costs.sharing; };
-  const auto predict_by_waits = [&](ChosenSchedule& of) {
+  const auto predict_by_waits = [&](PlannedExchange& of) {
     for (const std::uint32_t each : windows(*of.algorithm)) {
       if (of.prediction && of.prediction->seconds <= enough) return;
       Waits waits = derive_waits(network, of.schedule, each, sharing_of(*of.algorithm));
@@ -105,7 +105,7 @@ ChosenSchedule fastest(const Network& network, const Demand& demand, const std::
   };
   predict_by_waits(best);
   for (std::size_t i = 1; i < tried.size() && best.prediction->seconds > enough; ++i) {
-    ChosenSchedule other = make(*tried[i]);
+    PlannedExchange other = make(*tried[i]);
     // A clock without latencies and per-message costs tells at once what gains nothing; the waits take much longer.
     if (const ChannelSharing* const sharing = sharing_of(*other.algorithm);
         sharing != nullptr &&
@@ -144,7 +144,7 @@ class AllReduces {
   const Demand& demand_;
   const Bounds& bounds_;
   const ScheduleOptions& options_;
-  std::optional<ChosenSchedule> back_;  ///< the reduce-scatter, made when it is first needed
+  std::optional<PlannedExchange> back_;  ///< the reduce-scatter, made when it is first needed
 };
 
 }  // namespace
@@ -158,7 +158,7 @@ Least least_of(const Algorithm& algorithm, const Network& network, const Demand&
 }
 
 /// Reductions are all-gathers turned round. An all-reduce is two of them: that its halves take their bounds is enough.
-ChosenSchedule choose_schedule(const Network& network, const Demand& demand, const ScheduleOptions& options) {
+PlannedExchange choose_schedule(const Network& network, const Demand& demand, const ScheduleOptions& options) {
   const bool reduces = demand.reduces(), both = demand.pattern == Pattern::all_reduce;
   const Demand forward = reduces ? gather_of(demand) : demand;
   std::optional<Network> ways_back;
@@ -185,24 +185,39 @@ ChosenSchedule choose_schedule(const Network& network, const Demand& demand, con
     Schedule schedule = algorithm.make(made_for, forward, costs);
     if (reduces) schedule = both ? all_reduces.of(algorithm, schedule) : turned(network, demand.pattern, schedule);
     const auto [phases, seconds] = least(algorithm);
-    return ChosenSchedule{&algorithm, std::move(schedule), bounds, phases, seconds};
+    return PlannedExchange{&algorithm, std::move(schedule), bounds, phases, seconds};
   };
   const double enough = limits::near_enough * std::max(bound, both ? 2 * of_forward.seconds : 0);
   return fastest(network, demand, tried, costs, options.window, enough, make);
 }
 
 PlannedExchange plan_exchange(const Network& network, const Demand& demand, const ScheduleOptions& options) {
-  ChosenSchedule chosen = choose_schedule(network, demand, options);
-  Waits waits = chosen.waits ? *std::exchange(chosen.waits, std::nullopt)
-                             : derive_waits(network, chosen.schedule, options.window.value_or(run_window(demand)));
-  return {std::move(chosen), std::move(waits)};
+  PlannedExchange planned = choose_schedule(network, demand, options);
+  if (!planned.waits)
+    planned.waits = derive_waits(network, planned.schedule, options.window.value_or(run_window(demand)));
+  return planned;
 }
 
 Prediction predict(const Network& network, const Demand& demand, const PlannedExchange& planned, double alpha,
                    std::uint64_t most_steps) {
-  const ChosenSchedule& chosen = planned.chosen;
-  if (chosen.prediction) return *chosen.prediction;
-  return predict(network, demand, chosen.schedule, planned.waits, chosen.algorithm->contention_free, alpha, most_steps);
+  if (planned.prediction) return *planned.prediction;
+  return predict(network, demand, planned.schedule, *planned.waits, planned.algorithm->contention_free, alpha,
+                 most_steps);
+}
+
+PlannedExchange plan(const Network& network, const Demand& demand, const ScheduleOptions& options,
+                     std::uint64_t most_steps) {
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  const auto seconds_since = [&](auto begun) { return std::chrono::duration<double>(now() - begun).count(); };
+  auto begun = now();
+  PlannedExchange planned = plan_exchange(network, demand, options);
+  planned.plan_seconds = seconds_since(begun);
+  planned.prediction = predict(network, demand, planned, options.for_algorithm.alpha, most_steps);
+  begun = now();
+  planned.certificate = verify(network, demand, planned.schedule, planned.algorithm->ports);
+  verify_waits(network, planned.schedule, *planned.waits, *planned.certificate);
+  planned.verify_seconds = seconds_since(begun);
+  return planned;
 }
 
 }  // namespace hocket

@@ -20,15 +20,17 @@ struct ScheduleOptions {
   bool whole = false;  ///< messages of an all-to-all go whole and straight: no Algorithm::own_ways
 };
 
-struct ChosenSchedule {
+/// A schedule, how far it is from bounds, and what else has been found out about it.
+struct PlannedExchange {
   const Algorithm* algorithm;
   Schedule schedule;
   Bounds bounds;
-  std::uint64_t bound_phases;  ///< no schedule of the algorithm's port model has fewer
-  double bound_seconds;        ///< no schedule takes less time, per-message costs counted
-  /// Prediction for this schedule with its waits, if predictions were compared.
-  std::optional<Prediction> prediction = {};
-  std::optional<Waits> waits = {};  ///< these waits, if predictions were compared; plan_exchange() moves them out
+  std::uint64_t bound_phases;                   ///< no schedule of the algorithm's port model has fewer
+  double bound_seconds;                         ///< no schedule takes less time, per-message costs counted
+  std::optional<Waits> waits = {};              ///< always of plan_exchange()
+  std::optional<Prediction> prediction = {};    ///< with its waits; if predictions were compared, and of plan()
+  std::optional<Certificate> certificate = {};  ///< of plan(): schedule and waits
+  double plan_seconds = 0, verify_seconds = 0;  ///< that plan() took: schedule and waits, certificate
 };
 
 /// Lower bounds of the schedules of an algorithm.
@@ -59,8 +61,8 @@ struct Least {
 ///
 /// What comes near the bound is taken without looking further; all limits are in limits.hpp. Throws InputError if no
 /// algorithm, or not the one that was named, serves them.
-[[nodiscard]] ChosenSchedule choose_schedule(const Network& network, const Demand& demand,
-                                             const ScheduleOptions& options = {});
+[[nodiscard]] PlannedExchange choose_schedule(const Network& network, const Demand& demand,
+                                              const ScheduleOptions& options = {});
 
 /// Messages that a rank may have unacknowledged, and that a plan's waits allow on a channel, unless the user says
 /// otherwise. `one_block`: one rank's alone is sent or added up.
@@ -71,14 +73,13 @@ struct Least {
   return run_window(demand.pattern, demand.only_block().has_value());
 }
 
-struct PlannedExchange {
-  ChosenSchedule chosen;
-  Waits waits;
-};
-
 /// Chooses a schedule like choose_schedule(), and adds its waits.
 [[nodiscard]] PlannedExchange plan_exchange(const Network& network, const Demand& demand,
                                             const ScheduleOptions& options = {});
+
+/// All that a user means by planning: also verified, and predicted by a simulation of at most `most_steps`.
+[[nodiscard]] PlannedExchange plan(const Network& network, const Demand& demand, const ScheduleOptions& options = {},
+                                   std::uint64_t most_steps = limits::most_simulation_steps);
 
 /// The time of a planned exchange, for a demand and per-message cost as it was planned with. `most_steps`: of a
 /// simulation.

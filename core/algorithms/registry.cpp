@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 
 namespace hocket {
+
 namespace {
 
 #define HOCKET_ADDRESS(name) &algorithms::name,
@@ -36,6 +37,49 @@ const Algorithm& find_algorithm(std::string_view name, Pattern pattern) {
   }
   throw InputError("no " + std::string(to_string(pattern)) + " algorithm is called '" + std::string(name) +
                    "'; there are " + known);
+}
+
+}  // namespace hocket
+
+namespace hocket::algorithms {
+
+std::string_view common_why_not(const Network& network, const Demand& demand) {
+  if (demand.ranks != network.ranks()) return "demand and network differ in the number of ranks";
+  if (demand.ranks > max_explicit_ranks) return "more than 8192 ranks: ask for one rank's program";
+  if (demand.pattern != Pattern::all_to_all) return "it serves the all-to-all";
+  return {};
+}
+
+std::string_view gather_why_not(const Network& network, const Demand& demand) {
+  if (demand.ranks != network.ranks()) return "demand and network differ in the number of ranks";
+  if (demand.ranks > max_explicit_ranks) return "more than 8192 ranks: there is no schedule of that size";
+  if (demand.pattern != Pattern::all_gather) return "it serves the all-gather";
+  return {};
+}
+
+std::string_view irregular_why_not(const Network& network, const Demand& demand) {
+  if (demand.ranks != network.ranks()) return "demand and network differ in the number of ranks";
+  if (demand.pattern != Pattern::irregular) return "it serves irregular exchanges";
+  return {};
+}
+
+}  // namespace hocket::algorithms
+
+namespace hocket {
+
+FoundForm closed_form_of(const Network& network, const Demand& demand, std::string_view algorithm) {
+  if (demand.pattern != Pattern::all_to_all) return {nullptr, {}, "only all-to-alls have rows of their own"};
+  if (demand.ranks != network.ranks() || demand.ranks < 2) return {nullptr, {}, "it needs at least two ranks"};
+  if (!network.equal_rates()) return {nullptr, {}, "links differ in rate"};
+  std::string_view reason = "its routes have no closed form; those of trees, grids, fat trees and dragonflies have";
+  for (const Algorithm* const one : by_rank(demand.pattern)) {
+    if (one->form == nullptr || (!algorithm.empty() && one->name != algorithm)) continue;
+    FoundForm found = one->form(network, demand, algorithm.empty());
+    found.algorithm = one->name;
+    if (found.form != nullptr) return found;
+    if (!found.why_not.empty()) reason = found.why_not;
+  }
+  return {nullptr, {}, reason};
 }
 
 }  // namespace hocket

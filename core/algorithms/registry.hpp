@@ -1,7 +1,5 @@
 #pragma once
 /// The algorithms that there are.
-#include "core/algorithms/algorithm.hpp"
-
 /// A line each; the descriptor is in the file of the algorithm.
 // clang-format off
 #define HOCKET_ALGORITHMS(one) \
@@ -42,6 +40,9 @@
   one(irregular_list) \
   one(critical)
 // clang-format on
+#include <string_view>
+
+#include "core/algorithms/algorithm.hpp"
 
 namespace hocket::algorithms {
 
@@ -49,4 +50,21 @@ namespace hocket::algorithms {
 HOCKET_ALGORITHMS(HOCKET_DECLARE)
 #undef HOCKET_DECLARE
 
+/// Limit of explicit schedules, in ranks; beyond, each rank computes its own program.
+inline constexpr std::uint32_t max_explicit_ranks = 8192;
+
+/// The reason why there is no explicit schedule of an all-to-all, an all-gather or an irregular exchange; empty if one
+/// can be made.
+std::string_view common_why_not(const Network& network, const Demand& demand);
+std::string_view gather_why_not(const Network& network, const Demand& demand);
+std::string_view irregular_why_not(const Network& network, const Demand& demand);
+
 }  // namespace hocket::algorithms
+
+namespace hocket {
+
+/// The schedule that plan_exchange() would choose, in closed form. Null where it has none: then `why_not` says why.
+/// Time and memory are linear in the nodes of the network. `algorithm`: that of this one, however far from the bound.
+[[nodiscard]] FoundForm closed_form_of(const Network& network, const Demand& demand, std::string_view algorithm = {});
+
+}  // namespace hocket

@@ -8,6 +8,12 @@
 
 namespace hocket {
 
+/// The natural logarithm of a positive number, within 1e-10.
+[[nodiscard]] double exact_log(double x);
+
+/// The exponential of a number within ±700, to within 1e-12 of itself; beyond as at the nearest of these.
+[[nodiscard]] double exact_exp(double x);
+
 /// Standard deviations of the logarithm of a cost, by what is known of it.
 namespace spread {
 inline constexpr double unknown = 10;      ///< nothing is known: the library's own call

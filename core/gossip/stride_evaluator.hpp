@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/gossip/stride.hpp"
-#include "core/gossip/stride_offsets.hpp"
 
 namespace hocket::gossip {
 

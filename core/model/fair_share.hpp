@@ -4,15 +4,52 @@
 /// Source: progressive filling, Bertsekas and Gallager, "Data Networks", section 6.5.2. Rates are
 /// recomputed only where something changed: for the flows that are linked, through channels that
 /// can be full, to a flow that came or went. In a contention-free schedule that is the flow alone.
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string_view>
 #include <vector>
 
-#include "core/model/cost_profile.hpp"
 #include "core/network/network.hpp"
 
 namespace hocket {
+
+/// Fractions of a channel's rate that 1, 2, 4, 8 flows carry together, if each could fill it alone; for one kind of
+/// channel.
+using SharedRate = std::array<double, 4>;
+
+struct Contention {
+  SharedRate host{1, 1, 1, 1};         ///< channels from or to a host
+  SharedRate switch_link{1, 1, 1, 1};  ///< channels between switches
+  bool operator==(const Contention&) const = default;
+};
+
+/// The fraction for any number of flows: linear between the given ones; beyond eight that of eight.
+[[nodiscard]] double shared_rate(const SharedRate& part, double flows);
+
+/// Throws InputError for parts that are not above 0 and at most 1.
+void check_contention(const Contention& contention);
+
+/// Seconds, and bytes per second.
+struct CostProfile {
+  std::string_view name;
+  double rate;          ///< rate of a host's link
+  double latency;       ///< between two hosts
+  double send;          ///< the sender's processor, for each message
+  double receive;       ///< the receiver's
+  double token;         ///< on top of the latency
+  std::uint64_t eager;  ///< bytes: longer messages wait for their receiver
+  double wire;          ///< bytes on the wire for each of a message
+  Contention contention;
+};
+
+[[nodiscard]] std::span<const CostProfile> cost_profiles();
+
+/// The profile nearest to the rate of a host's link first of all, then to its latency; of a single host that of shared
+/// memory.
+[[nodiscard]] const CostProfile& profile_of(const Network& network);
 
 /// One flow, as its owner describes it.
 struct FlowSpec {

@@ -1,6 +1,7 @@
 #include "core/model/predict.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <span>
 #include <utility>
@@ -9,7 +10,6 @@
 #include "core/limits.hpp"
 #include "core/model/simulate.hpp"
 #include "core/progress/progress.hpp"
-#include "core/schedule/lockstep.hpp"
 #include "core/schedule/token_time.hpp"
 
 namespace hocket {
@@ -140,15 +140,8 @@ std::optional<Prediction> simulated_by_phase(const Network& network, const Deman
 }  // namespace
 
 std::string_view to_string(Prediction::Kind kind) {
-  switch (kind) {
-    case Prediction::Kind::simulated:
-      return "simulated";
-    case Prediction::Kind::by_phases:
-      return "by phases";
-    case Prediction::Kind::by_load:
-      return "by load";
-  }
-  throw InputError("no such kind of prediction");
+  constexpr std::array<std::string_view, 3> names{"simulated", "by phases", "by load"};
+  return names[static_cast<std::size_t>(kind)];
 }
 
 double seconds_by_phases(const Network& network, std::uint64_t phases, double bytes, double alphas, bool tokens) {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/model/cost_profile.hpp"
+#include "core/model/fair_share.hpp"
 #include "core/network/network.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/schedule/waits.hpp"

@@ -2,13 +2,49 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <random>
 #include <string>
+#include <utility>
 
 #include "core/error.hpp"
-#include "core/network/shortest_paths.hpp"
 
 namespace hocket {
+
+ShortestPaths::ShortestPaths(const NetworkSpec& spec) : leaving_(spec.names.size()), distance_(spec.names.size()) {
+  for (std::size_t i = 0; i < spec.links.size(); ++i) {
+    leaving_[spec.links[i].a].push_back(static_cast<Channel>(2 * i));
+    leaving_[spec.links[i].b].push_back(static_cast<Channel>(2 * i + 1));
+    head_.push_back(spec.links[i].b);
+    head_.push_back(spec.links[i].a);
+  }
+  for (std::size_t node = 0; node < spec.names.size(); ++node)
+    ends_here_.push_back(spec.ranks[node] > 0 && (spec.forwards.empty() || spec.forwards[node] == 0));
+}
+
+void ShortestPaths::find(Node dst) {
+  dst_ = dst;
+  std::fill(distance_.begin(), distance_.end(), unreached);
+  distance_[dst] = 0;
+  queue_.assign(1, dst);
+  for (std::size_t at = 0; at < queue_.size(); ++at) {
+    const Node node = queue_[at];
+    if (!forwards(node)) continue;
+    for (const Channel channel : leaving_[node]) {
+      const Node to = head_[channel];
+      if (!reaches(to)) distance_[to] = distance_[node] + 1, queue_.push_back(to);
+    }
+  }
+}
+
+const std::vector<Channel>& ShortestPaths::best(Node node) {
+  best_.clear();
+  for (const Channel channel : leaving_[node]) {
+    const Node to = head_[channel];
+    if (forwards(to) && reaches(to) && distance_[to] + 1 == distance_[node]) best_.push_back(channel);
+  }
+  return best_;
+}
 
 namespace {
 
@@ -202,6 +238,27 @@ std::optional<std::vector<std::uint32_t>> disjoint_ways(std::size_t channels,
   Search search(channels, items, std::move(start));
   if (!search.run(budget)) return std::nullopt;
   return std::move(search).chosen();
+}
+
+Network rerouted(const Network& network, std::span<const RouteSpec> routes) {
+  std::map<std::pair<Node, Node>, const RouteSpec*> given;
+  for (const RouteSpec& route : routes) given[{route.src, route.dst}] = &route;
+  NetworkSpec spec;
+  spec.shape = Shape::routed;
+  spec.names = network.spec().names;
+  spec.ranks = network.spec().ranks;
+  spec.ports = network.spec().ports;
+  for (Channel channel = 0; channel < network.channels(); ++channel)
+    spec.channels.push_back({network.channel_name(channel), network.rate(channel), network.latency(channel)});
+  for (const Node src : network.hosts())
+    for (const Node dst : network.hosts()) {
+      if (src == dst) continue;
+      const auto found = given.find({src, dst});
+      spec.routes.push_back({src, dst,
+                             found != given.end() ? found->second->channels
+                                                  : network.route(network.first_rank(src), network.first_rank(dst))});
+    }
+  return Network(std::move(spec));
 }
 
 }  // namespace hocket

@@ -1,5 +1,3 @@
-#include "core/network/balanced_hops.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -11,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/network/shortest_paths.hpp"
+#include "core/network/alternatives.hpp"
+#include "core/network/next_hops.hpp"
 
 namespace hocket {
 namespace {

@@ -1,6 +1,10 @@
 #pragma once
 /// Hosts, switches and directed channels, and the route between any two ranks.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -114,5 +118,35 @@ class Network {
   std::shared_ptr<const Dragonfly> dragonfly_;
   std::shared_ptr<const Routing> routing_;
 };
+
+struct HostMatch {
+  std::vector<Node> hosts;  ///< one: this is it; none: an unknown host; several: it may be any of them
+  std::size_t name = 0;     ///< which name says so
+};
+
+/// `names`: of one machine; the first that the network knows counts. It means the host of this very name, else those
+/// that have it in common up to the first dot. Addresses are no such names: 10.0.0.1 is not 10.0.0.2.
+[[nodiscard]] HostMatch match_host(const Network& network, std::span<const std::string> names);
+
+/// A channel in parts: the least common multiple of 1 … 16, so that k messages of a k-th part fit exactly.
+inline constexpr std::uint32_t whole_channel = 720720;
+
+/// Bytes a second of a message alone on its route: the slowest rate. Infinite for an empty route.
+[[nodiscard]] inline double own_speed(const Network& network, std::span<const Channel> route) {
+  double speed = std::numeric_limits<double>::infinity();
+  for (const Channel channel : route) speed = std::min(speed, network.rate(channel));
+  return speed;
+}
+
+/// Messages of that speed (bytes/s) that fill the channel: one less leaves some of it idle.
+[[nodiscard]] inline std::uint32_t filling(const Network& network, Channel channel, double speed) {
+  return static_cast<std::uint32_t>(std::clamp(std::ceil(network.rate(channel) / speed * (1 - 1e-9)), 1.0, 7e5));
+}
+
+/// Units of whole_channel that a message of that speed takes: a k-th part if k of its like fill the channel. Messages
+/// whose parts make up no more than the whole may go at once; together they are at most twice as fast as the channel.
+[[nodiscard]] inline std::uint32_t share(const Network& network, Channel channel, double speed) {
+  return whole_channel / filling(network, channel, speed);
+}
 
 }  // namespace hocket

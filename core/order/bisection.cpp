@@ -1,5 +1,3 @@
-#include "core/order/bisection.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "core/algorithms/shared/random.hpp"
+#include "core/order/order.hpp"
 #include "core/progress/progress.hpp"
 
 namespace hocket::order {

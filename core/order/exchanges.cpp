@@ -1,12 +1,11 @@
-#include "core/order/exchanges.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "core/algorithms/shared/random.hpp"
-#include "core/order/wires.hpp"
+#include "core/order/order.hpp"
+#include "core/order/traffic.hpp"
 #include "core/progress/progress.hpp"
 
 namespace hocket::order {

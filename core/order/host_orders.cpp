@@ -1,11 +1,10 @@
-#include "core/order/host_orders.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <queue>
 #include <tuple>
 
 #include "core/algorithms/all_gather/host_ring.hpp"
+#include "core/order/order.hpp"
 
 namespace hocket::order {
 namespace {

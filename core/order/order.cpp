@@ -4,11 +4,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/order/bisection.hpp"
-#include "core/order/exchanges.hpp"
-#include "core/order/host_orders.hpp"
-#include "core/order/units.hpp"
-#include "core/order/wires.hpp"
+#include "core/order/traffic.hpp"
 #include "core/progress/progress.hpp"
 
 namespace hocket::order {

@@ -8,9 +8,8 @@
 #include <tuple>
 #include <utility>
 
-#include "core/plan/demand_section.hpp"
 #include "core/plan/network_section.hpp"
-#include "core/plan/program_bytes.hpp"
+#include "core/plan/program.hpp"
 
 namespace hocket {
 namespace {

@@ -1,11 +1,26 @@
 #pragma once
 /// Loads and lower bounds of a demand on a network: what no schedule can beat.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
 #include "core/demand/demand.hpp"
 #include "core/network/network.hpp"
-#include "core/schedule/bound_figures.hpp"
 #include "core/schedule/verify.hpp"
 
 namespace hocket {
+
+struct Bounds {
+  std::vector<std::uint64_t> load;  ///< per channel: messages routed over it
+  std::uint64_t phases = 0;         ///< max over channels of ceil(load / capacity), and over ports
+  double seconds = 0;               ///< max over channels of bytes / rate: no schedule takes less time
+  double port_seconds = 0;          ///< irregular: max over ports of bytes / host rate
+  Channel bottleneck = 0;           ///< the channel that sets `seconds`
+
+  /// No schedule takes less time whose ranks send, and receive, one message at a time at the speed of a host. Waits
+  /// keep apart what shares a channel: a host with several links is faster.
+  [[nodiscard]] double one_port_seconds() const { return std::max(seconds, port_seconds); }
+};
 
 /// Irregular demands are counted route by route; their phases, and `port_seconds`, are of the one-port model.
 /// All-to-all loads. Trees are counted by subtree sizes and grids ring by ring, in linear time (one rank's row
@@ -20,5 +35,26 @@ namespace hocket {
 /// (Lemma 1 of Juurlink, Sibeyn and Rao): every phase costs one, and so does the first message before the last byte
 /// crosses the narrowest cut. Where a sum is for some ranks alone, all may send to these at once.
 [[nodiscard]] double least_seconds(const Network& network, const Demand& demand, const Bounds& bounds, double alpha);
+
+/// - seconds: over cuts, what must cross (every contribution of one side, once) over the rate at
+///   which it can. On a tree all cuts of one link, which suffices; elsewhere all cuts, by flows to every
+///   host (hosts × channels up to 2^20; one host on tori, hypercubes and meshes with equal parts), beyond
+///   that the cuts around hosts and around all that lies within so many links of a host. Where only
+///   routes are known: the first and the last channels of each host's routes.
+/// - load: what must cross a channel that is a cut of its own (tree links), in contributions.
+/// - phases: fewest_phases() where ports do not count.
+[[nodiscard]] Bounds all_gather_bounds(const Network& network, const Demand& demand);
+
+/// Phases that no all-gather can do without: with p messages at once, who knows k contributions can know (p + 1) · k
+/// after the next phase. one_port: p is the most ports of a host. all_port: as many as the verifier lets a rank send:
+/// to each other rank of its host, and on each link as many as together are no faster than it.
+[[nodiscard]] std::uint64_t fewest_phases(const Network& network, PortModel ports);
+
+/// The network with other routes, where those lower the bound of the demand, or leave it and even the other
+/// loads; otherwise as it is. A torus gets other ties on the sides where that helps, a graph the forwarding tables of
+/// balanced_next_hops(), which are also what a graph without tables follows: that one gets them written out. Throws
+/// InputError for networks whose routes cannot be chosen, for demands other than all-to-all, and for graphs that are
+/// too large (can_be_balanced()).
+[[nodiscard]] Network balance_routes(const Network& network, const Demand& demand);
 
 }  // namespace hocket

@@ -1,9 +1,8 @@
-#include "core/schedule/gather_bounds.hpp"
-
 #include <algorithm>
 #include <set>
 #include <utility>
 
+#include "core/schedule/bounds.hpp"
 #include "core/schedule/max_flow.hpp"
 
 namespace hocket {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "core/network/share.hpp"
+#include "core/network/network.hpp"
 #include "core/schedule/schedule.hpp"
 
 namespace hocket {

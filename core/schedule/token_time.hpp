@@ -8,6 +8,11 @@
 
 namespace hocket {
 
+/// Seconds if every phase begins when all of the one before is over, without latencies: a phase
+/// lasts until its busiest channel has carried its bytes and its slowest message is through, after the per-message
+/// costs (seconds each) of the rank that sends most. Linear in transfers × route length.
+[[nodiscard]] double lockstep_seconds(const Network& network, const Schedule& schedule, double alpha = 0);
+
 /// Seconds until the last transfer is over if each begins as soon as its sender's earlier phases are, and on
 /// every channel of its route those are that make room for it (derive_waits with window 1); without per-message costs
 /// and latencies, at the rate of the slowest channel, or of its share. A quick estimate: simulate() shares channels.

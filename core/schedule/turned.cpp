@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/network/share.hpp"
+#include "core/network/network.hpp"
 
 namespace hocket {
 namespace {

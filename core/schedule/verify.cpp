@@ -4,12 +4,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/network/share.hpp"
+#include "core/network/network.hpp"
 #include "core/progress/progress.hpp"
 #include "core/schedule/block_parts.hpp"
 #include "core/schedule/ranges.hpp"
 #include "core/schedule/turned.hpp"
-#include "core/schedule/verify_sums.hpp"
 
 namespace hocket {
 namespace {

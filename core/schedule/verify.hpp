@@ -24,7 +24,13 @@ enum class PortModel : std::uint8_t { one_port, all_port };
 /// that are capacity · `waits.window` places apart on a channel, places taken by phase and sender, and
 /// that no wait points forward. So no channel ever carries more than that many at once.
 /// Where links differ in rate: that transfers which may be under way together never take more than `waits.window` times
-/// a channel, each its share (network/share.hpp). Adds to the certificate.
+/// a channel, each its share (network.hpp). Adds to the certificate.
 void verify_waits(const Network& network, const Schedule& schedule, const Waits& waits, Certificate& certificate);
+
+/// Follows which ranks' parts are in what each rank has added up, byte range by byte range. A transfer carries what its
+/// sender had when the phase began. Sums that are added must have no rank in common; what replaces must be complete; in
+/// the end the rank whose block it is has every rank's part once, and in an all-reduce everyone has. Adds to the
+/// certificate; ports and channels are verify()'s. O(bytes' ranges x transfers of a block x ranks / 64).
+void verify_sums(const Demand& demand, const Schedule& schedule, Certificate& certificate);
 
 }  // namespace hocket

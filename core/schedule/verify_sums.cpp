@@ -1,5 +1,3 @@
-#include "core/schedule/verify_sums.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <string>
@@ -7,6 +5,7 @@
 
 #include "core/progress/progress.hpp"
 #include "core/schedule/turned.hpp"
+#include "core/schedule/verify.hpp"
 
 namespace hocket {
 namespace {

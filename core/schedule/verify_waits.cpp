@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/network/share.hpp"
+#include "core/network/network.hpp"
 #include "core/progress/progress.hpp"
 #include "core/schedule/verify.hpp"
 

@@ -31,7 +31,7 @@ struct Waits {
 /// transfers of a phase take their places by sender (those of one sender in schedule order), as a plan
 /// file lists them: the waits do not depend on how an algorithm orders a phase. So a channel never has
 /// more than capacity·window transfers in flight. Where links differ in rate and faster_claiming() it waits for those
-/// whose parts of the channel it takes over, as many as its share (network/share.hpp) needs. Then removes a wait that
+/// whose parts of the channel it takes over, as many as its share (network.hpp) needs. Then removes a wait that
 /// follows from others (a wait for x is redundant if another predecessor already waits for x), by a search; with more
 /// than limits::most_ranks_searched_for_waits ranks and window 1 by local_waits(), wherever that holds.
 /// `sharing`: that of the schedule's messages, if somebody knows it already.

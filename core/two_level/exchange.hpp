@@ -5,11 +5,15 @@
 /// This is what the runtime's aggregates do (runtime/two_level/), copy by copy: what the verifier proves of it is what
 /// runs.
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/demand/demand.hpp"
+#include "core/model/memory_profile.hpp"
+#include "core/model/simulate.hpp"
 #include "core/schedule/schedule.hpp"
+#include "core/schedule/waits.hpp"
 #include "core/two_level/layout.hpp"
 
 namespace hocket {
@@ -68,5 +72,20 @@ struct TwoLevelExchange {
 /// `schedule`: of demand_between() or scheduled_between(); of direct messages each takes the bytes of its aggregate.
 /// What a host passes on lies behind its own aggregates. Throws InputError for what does not fit.
 [[nodiscard]] TwoLevelExchange aggregate(HostGroups groups, Demand demand, const Schedule& schedule);
+
+/// Seconds.
+struct TwoLevelTime {
+  double put = 0;      ///< until all ranks of the slowest host have put in what they have, and added it up
+  double between = 0;  ///< the schedule, simulated
+  double take = 0;     ///< until the slowest rank has taken what is its own
+  [[nodiscard]] double seconds() const { return put + between + take; }
+};
+
+/// Copies cost what runs of their length cost in shared memory (Work::pull), with as many ranks at it as there are,
+/// each on a core: ranks beyond the cores of `memory` count as so many. Ranks of a host meet twice. `costs` are those
+/// of the messages of leaders; of `waits` is the window. None if the simulation takes more than `steps`.
+[[nodiscard]] std::optional<TwoLevelTime> two_level_seconds(const Network& between, const TwoLevelExchange& exchange,
+                                                            const Waits& waits, const ModelParameters& costs,
+                                                            const MemoryProfile& memory, std::uint64_t steps);
 
 }  // namespace hocket

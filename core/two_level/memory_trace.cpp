@@ -1,8 +1,31 @@
 #include "core/two_level/memory_trace.hpp"
 
 #include <algorithm>
+#include <utility>
+
+namespace hocket {
+
+std::string_view to_string(MemoryFault kind) {
+  constexpr std::array<std::string_view, memory_fault_kinds> names{"rank not on one host",
+                                                                   "beyond the memory of the host",
+                                                                   "two copies into one place",
+                                                                   "copied before it is there",
+                                                                   "copy of other bytes",
+                                                                   "copy not demanded",
+                                                                   "taken twice",
+                                                                   "never taken"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+void TwoLevelCertificate::add(MemoryFault kind, std::uint64_t phase, std::string text) {
+  constexpr std::size_t findings_per_kind = 3;
+  if (counts[static_cast<std::size_t>(kind)]++ < findings_per_kind) findings.push_back({kind, phase, std::move(text)});
+}
+
+}  // namespace hocket
 
 namespace hocket::two_level_check {
+
 namespace {
 
 std::string place_name(std::uint64_t begin, std::uint64_t end, std::uint32_t host) {

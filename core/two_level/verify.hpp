@@ -6,8 +6,8 @@
 #include "core/network/network.hpp"
 #include "core/schedule/verify.hpp"
 #include "core/schedule/waits.hpp"
-#include "core/two_level/certificate.hpp"
 #include "core/two_level/exchange.hpp"
+#include "core/two_level/memory_trace.hpp"
 
 namespace hocket {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/choose/chooser.hpp"
-#include "core/network/rerouted.hpp"
+#include "core/network/alternatives.hpp"
 #include "runtime/agreement/agreement.hpp"
 #include "runtime/choose/small_costs.hpp"
 #include "runtime/mpi/mpi_call.hpp"

@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "core/demand/traffic_matrix.hpp"
+#include "core/demand/demand.hpp"
 #include "runtime/buffers/peer_bytes.hpp"
 
 namespace hocket::runtime {

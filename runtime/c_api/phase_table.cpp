@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/plan/program_bytes.hpp"
+#include "core/plan/program.hpp"
 #include "runtime/plan/planned.hpp"
 
 namespace hocket::runtime {

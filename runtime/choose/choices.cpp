@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "core/algorithms/plan_exchange.hpp"
-#include "core/choose/first_calls.hpp"
+#include "core/choose/forecast.hpp"
 #include "runtime/choose/kept_timings_file.hpp"
 #include "runtime/environment/variables.hpp"
 #include "runtime/mpi/mpi_call.hpp"

@@ -8,10 +8,9 @@
 #include <span>
 #include <sstream>
 
-#include "core/choose/exact.hpp"
+#include "core/choose/chooser.hpp"
 #include "core/choose/forecast.hpp"
-#include "core/choose/simulated.hpp"
-#include "core/model/cost_profile.hpp"
+#include "core/model/fair_share.hpp"
 #include "runtime/choose/choices.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/choose/exact.hpp"
+#include "core/choose/chooser.hpp"
 
 namespace hocket::runtime {
 namespace {

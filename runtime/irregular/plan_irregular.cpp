@@ -9,7 +9,6 @@
 #include "core/algorithms/plan_exchange.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
-#include "core/schedule/lockstep.hpp"
 #include "core/schedule/token_time.hpp"
 #include "runtime/agreement/agreement.hpp"
 #include "runtime/agreement/concatenate.hpp"
@@ -84,7 +83,7 @@ Scheduled Planner::schedule(MPI_Comm comm, const Demand& demand, std::string& pr
   check(PMPI_Comm_rank(comm, &own));
   Scheduled made;
   made.algorithm = pending_setup_.algorithm;
-  std::optional<ChosenSchedule> drawn;
+  std::optional<PlannedExchange> drawn;
   double seconds = std::numeric_limits<double>::infinity();
   int drawn_by = -1;
   const auto draw = [&](int by) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/network/match_host.hpp"
+#include "core/network/network.hpp"
 #include "core/plan/binary.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/world.hpp"

@@ -7,15 +7,14 @@
 #include <utility>
 
 #include "core/algorithms/all_gather/ring_form.hpp"
-#include "core/algorithms/closed_forms.hpp"
 #include "core/algorithms/plan_exchange.hpp"
 #include "core/algorithms/registry.hpp"
-#include "core/choose/simulated.hpp"
+#include "core/choose/forecast.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
 #include "core/plan/network_section.hpp"
 #include "core/schedule/bounds.hpp"
-#include "core/schedule/lockstep.hpp"
+#include "core/schedule/token_time.hpp"
 #include "core/schedule/waits.hpp"
 #include "runtime/plan/settings.hpp"
 
@@ -171,9 +170,9 @@ Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint
   options.for_algorithm.alpha = kind.collective->usual_alpha();
   options.window = asked;
   options.whole = whole;
-  auto [chosen, waits] = plan_exchange(part, demand, options);
-  Planned planned{rank_program(chosen.schedule, waits, rank), demand, chosen.schedule.phases(), waits.window,
-                  std::string(chosen.algorithm->name)};
+  PlannedExchange chosen = plan_exchange(part, demand, options);
+  Planned planned{rank_program(chosen.schedule, *chosen.waits, rank), demand, chosen.schedule.phases(),
+                  chosen.waits->window, std::string(chosen.algorithm->name)};
   // Figures are scaled to other sizes, with which per-message costs do not grow.
   const bool counts_alphas = options.for_algorithm.alpha > 0;
   planned.figures.bound = counts_alphas ? lower_bounds(part, demand).seconds : chosen.bound_seconds;

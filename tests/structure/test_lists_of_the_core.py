@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SOURCES = [ROOT / "bindings/network.cpp", ROOT / "bindings/families.cpp"]
+SOURCE = ROOT / "bindings/network.cpp"
 NETWORK = {"network", "spec", "_core"}  # how variables and members of these types are called
 
 
 def lists() -> set[str]:
-    taken = r"&links_of|\[\]\(const \w+& \w\) \{ return (?:Numbers\(|\w\.(?:spec\(\)\.)?\w+;)"
+    taken = r"&links_(?:of|in)|\[\]\(const \w+& \w\) \{ return (?:Numbers\(|\w\.(?:spec\(\)\.)?\w+;)"
     made = rf'def_prop_ro\(\s*"(\w+)", (?:{taken})'
-    return {name for path in SOURCES for name in re.findall(made, path.read_text())}
+    return set(re.findall(made, SOURCE.read_text()))
 
 
 def repeated(node: ast.AST) -> list[ast.AST]:

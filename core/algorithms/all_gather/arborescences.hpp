@@ -2,7 +2,6 @@
 /// Spanning trees of one root that pack the capacities exactly.
 #include <span>
 
-#include "core/algorithms/shared/host_routes.hpp"
 #include "core/algorithms/shared/slots.hpp"
 
 namespace hocket::algorithms {

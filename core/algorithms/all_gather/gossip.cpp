@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "core/algorithms/registry.hpp"
-#include "core/algorithms/shared/serves.hpp"
 #include "core/error.hpp"
 #include "core/gossip/search.hpp"
 #include "core/gossip/steps.hpp"
 #include "core/limits.hpp"
 #include "core/schedule/block_parts.hpp"
-#include "core/schedule/lockstep.hpp"
+#include "core/schedule/token_time.hpp"
 
 namespace hocket {
 
@@ -206,7 +205,6 @@ constinit const Algorithm stride{
     .name = "stride",
     .summary = "everyone sends far first; few per-message costs, links are shared",
     .source = "own; shared model",
-    .contention_free = false,
     .ports = PortModel::all_port,
     .why_not = stride_why_not,
     .make = make_stride,

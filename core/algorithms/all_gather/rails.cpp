@@ -6,10 +6,8 @@
 #include <algorithm>
 
 #include "core/algorithms/all_gather/host_ring.hpp"
-#include "core/algorithms/all_gather/schedule_streams.hpp"
 #include "core/algorithms/all_gather/streams.hpp"
 #include "core/algorithms/registry.hpp"
-#include "core/algorithms/shared/serves.hpp"
 #include "core/schedule/bounds.hpp"
 
 namespace hocket::algorithms {

@@ -1,9 +1,8 @@
 /// Phases of streams by list scheduling.
-#include "core/algorithms/all_gather/schedule_streams.hpp"
-
 #include <algorithm>
 #include <numeric>
 
+#include "core/algorithms/all_gather/streams.hpp"
 #include "core/progress/progress.hpp"
 
 namespace hocket::algorithms {

@@ -9,11 +9,10 @@
 
 #include "core/algorithms/all_gather/streams.hpp"
 #include "core/algorithms/registry.hpp"
-#include "core/algorithms/shared/serves.hpp"
 #include "core/limits.hpp"
 #include "core/progress/progress.hpp"
 #include "core/schedule/bounds.hpp"
-#include "core/schedule/lockstep.hpp"
+#include "core/schedule/token_time.hpp"
 
 namespace hocket::algorithms {
 namespace {

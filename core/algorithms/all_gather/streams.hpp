@@ -81,4 +81,11 @@ struct StreamLoad {
 /// The rails of the algorithm "rails", and their load.
 [[nodiscard]] Streams host_rails(const Network& network, const Demand& demand, StreamLoad& load);
 
+/// List scheduling in the order of time: a chunk goes over an edge when it has arrived and ports and
+/// channels have room, over the edge with the most loaded channel first. Its phase is the first one
+/// after all it follows. A send takes its per-message cost and its bytes on the slowest channel. Deterministic;
+/// near-linear in sends × route length. `seconds`: when the last send is over.
+[[nodiscard]] Schedule schedule_streams(const Network& network, const Demand& demand, const Streams& streams,
+                                        PortModel ports, const AlgorithmOptions& costs, double* seconds = nullptr);
+
 }  // namespace hocket::algorithms

@@ -11,10 +11,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/algorithms/all_gather/schedule_streams.hpp"
 #include "core/algorithms/all_gather/streams.hpp"
 #include "core/algorithms/registry.hpp"
-#include "core/algorithms/shared/serves.hpp"
 #include "core/schedule/bounds.hpp"
 
 namespace hocket::algorithms {
@@ -295,7 +293,6 @@ constinit const Algorithm switch_ring{
     .summary = "rings that follow the switches, closed behind slow links",
     .source = "Faraj, Patarasuk and Yuan; closed rings: own",
     .contention_free = true,
-    .ports = PortModel::one_port,
     .why_not = switch_ring_why_not,
     .make = make_switch_ring,
     .rank = 3,

@@ -6,8 +6,7 @@
 
 #include "core/algorithms/all_to_all/dragonfly_phases.hpp"
 #include "core/algorithms/registry.hpp"
-#include "core/algorithms/shared/serves.hpp"
-#include "core/algorithms/shared/written_out.hpp"
+#include "core/algorithms/shared/phase_writer.hpp"
 #include "core/limits.hpp"
 #include "core/schedule/bounds.hpp"
 #include "core/schedule/closed_form.hpp"
@@ -177,7 +176,6 @@ constinit const Algorithm dragonfly{
     .summary = "all groups of a full dragonfly at once, by matchings of the routers' distances",
     .source = "own",
     .contention_free = true,
-    .ports = PortModel::one_port,
     .why_not = dragonfly_why_not,
     .make = make_dragonfly,
     .rank = 5,

@@ -3,12 +3,101 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
+#include <vector>
 
-#include "core/algorithms/all_to_all/fat_tree_shifts.hpp"
 #include "core/algorithms/registry.hpp"
-#include "core/algorithms/shared/serves.hpp"
-#include "core/algorithms/shared/written_out.hpp"
+#include "core/algorithms/shared/phase_writer.hpp"
+#include "core/network/network.hpp"
 #include "core/schedule/closed_form.hpp"
+
+namespace hocket {
+
+namespace {
+
+/// All-to-alls on fat trees as shifts, in closed form.
+
+/// In phase j the rank at position p sends to p + j + 1, around; positions follow the hosts in the order of the tree.
+/// With D-mod-k routes no two messages of a phase share a channel if every subtree that messages leave has as many
+/// channels up as hosts, each with a rank. Then ranks fill whole subtrees: the hosts of one have the same last digits,
+/// whichever subtrees these are. Source: Zahavi, "Fat-tree routing and node ordering providing contention free traffic
+/// for MPI global collectives" (2012); whole subtrees: own.
+class FatTreeShifts {
+ public:
+  static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
+
+  /// The reason why some messages of a phase would share a channel; empty if none do.
+  [[nodiscard]] static std::string_view why_not(const Network& network);
+  /// Requires that why_not() is empty.
+  explicit FatTreeShifts(const Network& network);
+
+  [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(rank_at_.size()); }
+  [[nodiscard]] std::uint64_t phases() const { return ranks() - 1; }
+  /// The phase in which src sends to dst (src != dst).
+  [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const {
+    return (position_[dst] + ranks() - position_[src] - 1) % ranks();
+  }
+  [[nodiscard]] Rank target(Rank rank, std::uint64_t phase) const { return at(position_[rank] + phase + 1); }
+  [[nodiscard]] Rank source(Rank rank, std::uint64_t phase) const { return at(position_[rank] + ranks() - phase - 1); }
+
+  [[nodiscard]] std::uint32_t position(Rank rank) const { return position_[rank]; }
+  [[nodiscard]] Rank at(std::uint64_t position) const { return rank_at_[position % ranks()]; }
+  /// The position of a host, given by its number in the order of the tree; `nowhere` if the host has no rank.
+  [[nodiscard]] std::uint32_t position_of_host(std::uint32_t host) const { return position_of_host_[host]; }
+  /// True unless one node of the level has all ranks below it: then messages leave subtrees of the level.
+  [[nodiscard]] bool are_left(std::uint32_t level) const { return rank_at_.size() > alone_below_[level]; }
+
+ private:
+  std::vector<std::uint32_t> position_, position_of_host_;
+  std::vector<Rank> rank_at_;
+  std::vector<std::uint32_t> alone_below_;  ///< per level: all ranks, if they are below one node of it, else 0
+};
+
+/// The number of ranks below each node of a level that has any.
+std::vector<std::uint32_t> ranks_below(const FatTree& tree, std::span<const Node> hosts, std::uint32_t level) {
+  const std::uint32_t size = tree.hosts_below(level);
+  std::vector<std::uint32_t> count(tree.hosts_below(tree.levels()) / size, 0);
+  for (const Node host : hosts) ++count[tree.first_host(host) / size];
+  std::erase(count, 0);
+  return count;
+}
+
+std::string_view FatTreeShifts::why_not(const Network& network) {
+  const FatTree* tree = network.fat_tree().get();
+  if (tree == nullptr) return "it needs a fat tree, whose messages to a host come down one way";
+  if (!tree->by_own_number()) return "forwarding tables send other ways than by the hosts' own numbers";
+  if (!network.equal_rates()) return "links differ in rate";
+  if (network.hosts().size() != network.ranks()) return "hosts have several ranks";
+  if (network.ranks() < 2) return "it needs two ranks";
+  for (std::uint32_t level = 0; level < tree->levels(); ++level) {
+    const std::vector<std::uint32_t> below = ranks_below(*tree, network.hosts(), level);
+    if (below.size() == 1) continue;  // all messages stay below
+    if (tree->twins(level + 1) != tree->hosts_below(level)) return "it has other numbers of links up than of hosts";
+    for (const std::uint32_t ranks : below)
+      if (ranks != tree->hosts_below(level)) return "ranks do not fill whole subtrees";
+  }
+  return {};
+}
+
+FatTreeShifts::FatTreeShifts(const Network& network) {
+  const FatTree& tree = *network.fat_tree();
+  const std::uint32_t hosts = tree.hosts_below(tree.levels());
+  std::vector<Rank> rank_of_host(hosts, nowhere);
+  for (const Node host : network.hosts()) rank_of_host[tree.first_host(host)] = network.first_rank(host);
+  position_.resize(network.ranks());
+  position_of_host_.assign(hosts, nowhere);
+  for (std::uint32_t host = 0; host < hosts; ++host) {
+    if (rank_of_host[host] == nowhere) continue;
+    position_of_host_[host] = position_[rank_of_host[host]] = ranks();
+    rank_at_.push_back(rank_of_host[host]);
+  }
+  for (std::uint32_t level = 0; level < tree.levels(); ++level)
+    alone_below_.push_back(ranks_below(tree, network.hosts(), level).size() == 1 ? ranks() : 0);
+}
+
+}  // namespace
+
+}  // namespace hocket
 
 namespace hocket::closed_forms {
 
@@ -122,7 +211,6 @@ constinit const Algorithm fat_tree{
     .summary = "shifts along the hosts of a full fat tree, by its D-mod-k routes",
     .source = "Zahavi; whole subtrees of it: own",
     .contention_free = true,
-    .ports = PortModel::one_port,
     .why_not = fat_tree_why_not,
     .make = make_fat_tree,
     .rank = 3,

@@ -8,8 +8,7 @@
 
 #include "core/algorithms/all_to_all/nested_shifts.hpp"
 #include "core/algorithms/registry.hpp"
-#include "core/algorithms/shared/serves.hpp"
-#include "core/algorithms/shared/written_out.hpp"
+#include "core/algorithms/shared/phase_writer.hpp"
 #include "core/limits.hpp"
 #include "core/schedule/bounds.hpp"
 #include "core/schedule/closed_form.hpp"
@@ -323,7 +322,6 @@ constinit const Algorithm nested_shifts{
     .summary = "shifts of hosts, leaves and pods of a fat tree, one within the other; of parts, and oversubscribed",
     .source = "own; after Zahavi",
     .contention_free = true,
-    .ports = PortModel::one_port,
     .why_not = nested_shifts_why_not,
     .make = make_nested_shifts,
     .rank = 4,

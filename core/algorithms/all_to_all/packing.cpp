@@ -8,9 +8,7 @@
 
 #include "core/algorithms/all_to_all/repair.hpp"
 #include "core/algorithms/all_to_all/resources.hpp"
-#include "core/algorithms/all_to_all/send_pools.hpp"
 #include "core/algorithms/registry.hpp"
-#include "core/algorithms/shared/serves.hpp"
 #include "core/network/network.hpp"
 #include "core/progress/progress.hpp"
 #include "core/schedule/bounds.hpp"
@@ -154,7 +152,6 @@ constinit const Algorithm packing{
     .summary = "phases packed against the bottleneck on any network, inter-switch links of any width",
     .source = "own; ejection search as of Nagata and Bräysy",
     .contention_free = true,
-    .ports = PortModel::one_port,
     .why_not = common_why_not,
     .make = make_packing,
     .rank = 6,

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/network/share.hpp"
+#include "core/network/network.hpp"
 #include "core/progress/progress.hpp"
 
 namespace hocket::algorithms {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/algorithms/shared/host_routes.hpp"
+#include "core/algorithms/shared/slots.hpp"
 #include "core/network/network.hpp"
 
 namespace hocket::algorithms {

@@ -15,7 +15,6 @@
 
 #include "core/algorithms/all_to_all/relay_ways.hpp"
 #include "core/algorithms/registry.hpp"
-#include "core/algorithms/shared/serves.hpp"
 #include "core/limits.hpp"
 #include "core/progress/progress.hpp"
 #include "core/schedule/free_routes.hpp"
@@ -281,7 +280,6 @@ constinit const Algorithm relays{
     .summary = "parts of messages passed on by the ranks of hosts that forward, on the best ways",
     .source = "own; the bound of Shahrokhi and Matula, rounded",
     .contention_free = true,
-    .ports = PortModel::one_port,
     .why_not = relays_why_not,
     .make = make_relays,
     .own_ways = true,

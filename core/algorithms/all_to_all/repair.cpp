@@ -12,8 +12,6 @@
 #include <vector>
 
 #include "core/algorithms/all_to_all/resources.hpp"
-#include "core/algorithms/all_to_all/send_pools.hpp"
-#include "core/algorithms/all_to_all/timetable.hpp"
 #include "core/algorithms/shared/random.hpp"
 #include "core/progress/progress.hpp"
 

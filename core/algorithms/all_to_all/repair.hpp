@@ -2,7 +2,7 @@
 /// Squeezing a packed schedule into fewer phases.
 #include <cstdint>
 
-#include "core/algorithms/all_to_all/send_pools.hpp"
+#include "core/algorithms/all_to_all/resources.hpp"
 #include "core/network/network.hpp"
 
 namespace hocket::algorithms {

@@ -1,8 +1,8 @@
-#include "core/algorithms/all_to_all/timetable.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <limits>
+
+#include "core/algorithms/all_to_all/resources.hpp"
 
 namespace hocket::algorithms {
 namespace {

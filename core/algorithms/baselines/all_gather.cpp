@@ -3,40 +3,26 @@
 #include <bit>
 
 #include "core/algorithms/registry.hpp"
-#include "core/algorithms/shared/serves.hpp"
+#include "core/algorithms/shared/phase_writer.hpp"
 
 namespace hocket::algorithms {
 namespace {
 
-/// Builds phases of messages that carry whole contributions.
-class Aggregates {
+/// Messages of whole contributions; none of nothing.
+class Aggregates : public PhaseWriter {
  public:
-  explicit Aggregates(const Demand& demand) : demand_(demand) {}
+  explicit Aggregates(const Demand& demand) : PhaseWriter(demand), demand_(demand) {}
 
   void add(Rank origin) {
     if (const std::uint64_t bytes = demand_.contribution(origin); bytes > 0)
-      pieces_.pieces.push_back({origin, everyone, 0, bytes});
+      PhaseWriter::add({origin, everyone, 0, bytes});
   }
-  /// A message of what was added since the last one; none if that is nothing.
   void end_message(Hop hop) {
-    if (pieces_.pieces.size() == pieces_.begin.back()) return;
-    hops_.push_back(hop);
-    pieces_.end_list();
-  }
-  /// A phase without messages is none.
-  void end_phase() {
-    if (hops_.size() > begin_.back()) begin_.push_back(hops_.size());
-  }
-  Schedule finish() {
-    if (hops_.empty()) return {demand_.ranks, demand_.bytes, std::move(begin_), {}, {}};
-    return {demand_.ranks, demand_.bytes, std::move(begin_), std::move(hops_), std::move(pieces_)};
+    if (has_pieces()) send(hop.src, hop.dst);
   }
 
  private:
   const Demand& demand_;
-  std::vector<std::uint64_t> begin_{0};
-  std::vector<Hop> hops_;
-  PieceLists pieces_;
 };
 
 }  // namespace
@@ -125,8 +111,6 @@ constinit const Algorithm neighbor_ring{
     .name = "neighbor-ring",
     .summary = "a ring in the order of ranks",
     .source = "MPICH, Open MPI",
-    .contention_free = false,
-    .ports = PortModel::one_port,
     .why_not = gather_why_not,
     .make = make_neighbor_ring,
 };
@@ -136,8 +120,6 @@ constinit const Algorithm recursive_doubling{
     .name = "recursive-doubling",
     .summary = "at step j rank i exchanges all it has with i XOR 2^j",
     .source = "MPICH, powers of two",
-    .contention_free = false,
-    .ports = PortModel::one_port,
     .why_not = recursive_doubling_why_not,
     .make = make_recursive_doubling,
 };
@@ -147,8 +129,6 @@ constinit const Algorithm bruck{
     .name = "bruck",
     .summary = "at step j rank i sends all it has to i - 2^j",
     .source = "Bruck et al.; MPICH, Open MPI",
-    .contention_free = false,
-    .ports = PortModel::one_port,
     .why_not = gather_why_not,
     .make = make_bruck,
 };
@@ -158,8 +138,6 @@ constinit const Algorithm neighbor_exchange{
     .name = "neighbor-exchange",
     .summary = "pairs exchange with either neighbour in turn",
     .source = "Open MPI",
-    .contention_free = false,
-    .ports = PortModel::one_port,
     .why_not = neighbor_exchange_why_not,
     .make = make_neighbor_exchange,
 };

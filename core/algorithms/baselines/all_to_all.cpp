@@ -1,38 +1,37 @@
 /// All-to-all algorithms that MPI libraries use without knowing the network; kept for comparison.
+#include <algorithm>
 #include <bit>
+#include <numeric>
+#include <vector>
 
 #include "core/algorithms/registry.hpp"
-#include "core/algorithms/shared/serves.hpp"
+#include "core/algorithms/shared/phase_writer.hpp"
 
 namespace hocket::algorithms {
+
 namespace {
 
 /// Phases in which partner(rank, phase) says whom each rank sends to.
 template <class Partner>
 Schedule by_partner(const Demand& demand, std::uint64_t phases, Partner partner) {
-  std::vector<std::uint64_t> begin{0};
-  std::vector<Hop> hops;
-  hops.reserve(demand.messages());
+  PhaseWriter writer(demand);
   for (std::uint64_t phase = 0; phase < phases; ++phase) {
     for (Rank src = 0; src < demand.ranks; ++src)
-      if (const Rank dst = partner(src, static_cast<Rank>(phase)); dst != src) hops.push_back({src, dst});
-    begin.push_back(hops.size());
+      if (const Rank dst = partner(src, static_cast<Rank>(phase)); dst != src) writer.send(src, dst);
+    writer.end_phase();
   }
-  return {demand.ranks, demand.bytes, std::move(begin), std::move(hops)};
+  return writer.finish();
 }
 
 }  // namespace
 
 /// LAM/MPI: everybody posts all sends in the order 0, 1, 2, … (Faraj and Yuan, section 6).
 static Schedule make_linear(const Network&, const Demand& demand, const AlgorithmOptions&) {
-  std::vector<std::uint64_t> begin{0};
-  std::vector<Hop> hops;
-  hops.reserve(demand.messages());
+  PhaseWriter writer(demand);
   for (Rank src = 0; src < demand.ranks; ++src)
     for (Rank dst = 0; dst < demand.ranks; ++dst)
-      if (src != dst) hops.push_back({src, dst});
-  if (!hops.empty()) begin.push_back(hops.size());
-  return {demand.ranks, demand.bytes, std::move(begin), std::move(hops)};
+      if (src != dst) writer.send(src, dst);
+  return writer.finish();
 }
 
 /// MPICH, any number of ranks: at step j rank i sends to i + j (Thakur, Rabenseifner and Gropp).
@@ -56,8 +55,6 @@ constinit const Algorithm ring{
     .name = "ring",
     .summary = "at step j rank i sends to i + j",
     .source = "MPICH (Thakur, Rabenseifner, Gropp)",
-    .contention_free = false,
-    .ports = PortModel::one_port,
     .why_not = common_why_not,
     .make = make_ring,
 };
@@ -67,8 +64,6 @@ constinit const Algorithm pairwise{
     .name = "pairwise",
     .summary = "at step j rank i exchanges with i XOR j",
     .source = "MPICH, powers of two",
-    .contention_free = false,
-    .ports = PortModel::one_port,
     .why_not = pairwise_why_not,
     .make = make_pairwise,
 };
@@ -78,10 +73,169 @@ constinit const Algorithm linear{
     .name = "linear",
     .summary = "post everything at once, in the order of ranks",
     .source = "LAM/MPI",
-    .contention_free = false,
-    .ports = PortModel::one_port,
     .why_not = common_why_not,
     .make = make_linear,
+};
+
+/// All-to-all on tori and meshes as shifts: a phase is a displacement in every dimension, as Stricker and
+/// Hardwick's talk "From AAPC to Random Permuters and Sorters" (1996) has them before its patterns and
+/// routes are made free of congestion. A phase is a permutation, so that ports are never shared; links are.
+///
+/// A phase of the grid is one permutation of k coordinates per side k, and node (x, y, …) sends to
+/// (π(x), σ(y), …). Under dimension-order routes each line of nodes along a dimension then carries just the
+/// messages of that dimension's permutation, so that the worst use of a channel in a phase is the largest of
+/// the permutations' own. k permutations that cover every pair of coordinates once multiply up to phases
+/// that cover every pair of nodes once.
+
+namespace {
+
+/// k permutations of the coordinates 0 … k−1, one per phase, that cover every pair of coordinates once.
+class RingPhases {
+ public:
+  /// Phase δ: everybody sends to its coordinate + δ.
+  explicit RingPhases(std::uint32_t side) : side_(side) {}
+
+  /// Phases with the same pairs as the plain shifts, but with both directions of the ring in use in each phase and
+  /// links loaded evenly:
+  ///
+  /// - Even sides: even coordinates send to + δ, odd ones to − δ. A shift by an even δ keeps even and odd
+  ///   coordinates apart and one by an odd δ exchanges them, so this is a permutation. A channel that
+  ///   carries min(δ, k − δ) messages in the plain shift carries half of them, rounded up. (δ = k/2 is the
+  ///   same permutation as in the plain shift; there the network's ties decide.)
+  /// - Odd sides: no permutation mixes + δ with − δ, unless δ divides the ring into shorter ones: who goes up next
+  ///   to who goes down must change places with it, which leaves one over on a ring of odd length. Instead phase c
+  ///   sends x to m·x + c with m and m − 1 coprime to k. That is a permutation (m), its displacements
+  ///   (m − 1)·x + c are all different (m − 1), so up and down weigh the same, and every phase is the one before,
+  ///   turned along the ring. m is the one whose worst channel use w is least; where k phases of it come to no less
+  ///   than the shifts (k² − 1)/4 (k = 3 and 15), shifts remain.
+  static RingPhases paired(std::uint32_t side) {
+    RingPhases phases(side);
+    phases.by_parity_ = side % 2 == 0;
+    if (phases.by_parity_) return phases;
+    std::uint64_t least = (std::uint64_t{side} * side - 1) / 4;
+    for (std::uint32_t m = 2; m < side; ++m) {
+      if (std::gcd(m, side) != 1 || std::gcd(m - 1, side) != 1) continue;
+      const std::uint64_t use = std::uint64_t{side} * worst_use(side, m, least / side);
+      if (use >= least) continue;
+      least = use;
+      phases.multiplier_ = m;
+    }
+    return phases;
+  }
+
+  [[nodiscard]] std::uint32_t side() const { return side_; }
+
+  [[nodiscard]] std::uint32_t target(std::uint32_t from, std::uint32_t phase) const {
+    if (by_parity_ && from % 2 == 1) return (from + side_ - phase) % side_;
+    return static_cast<std::uint32_t>((std::uint64_t{multiplier_} * from + phase) % side_);
+  }
+
+ private:
+  /// The most messages that share a channel of a ring of odd length under x → m·x; any number above
+  /// `enough` where there are more than that.
+  static std::uint64_t worst_use(std::uint32_t side, std::uint32_t m, std::uint64_t enough) {
+    std::uint64_t worst = 0;
+    for (const bool up : {true, false}) {
+      // change[i]: messages that begin to use the ring at place i, less those that leave it there.
+      std::vector<std::int64_t> change(2 * std::size_t{side} + 1, 0);
+      for (std::uint32_t x = 0; x < side; ++x) {
+        const auto displacement = static_cast<std::uint32_t>(std::uint64_t{m - 1} * x % side);
+        const std::uint32_t length = up ? displacement : (side - displacement) % side;
+        if (2 * length > side) continue;  // the other way is shorter
+        const std::uint32_t begin = up ? x : (side - x) % side;
+        ++change[begin];
+        --change[begin + length];
+      }
+      std::partial_sum(change.begin(), change.end(), change.begin());
+      for (std::uint32_t i = 0; i < side; ++i)
+        worst = std::max(worst, static_cast<std::uint64_t>(change[i] + change[i + side]));
+      if (worst > enough) break;
+    }
+    return worst;
+  }
+
+  std::uint32_t side_;
+  bool by_parity_ = false;
+  std::uint32_t multiplier_ = 1;
+};
+
+/// The product of the dimensions' phases, the last dimension's running fastest. A phase in which everybody
+/// keeps its own message is left out.
+Schedule product_of(const Demand& demand, const std::vector<RingPhases>& dimensions) {
+  const Rank n = demand.ranks;
+  PhaseWriter writer(demand);
+  std::vector<Rank> to(n), wider(n);
+  for (Rank phase = 0; phase < n; ++phase) {
+    // to[i] for the ranks of the dimensions so far, from the first on, as if there were no others.
+    to[0] = 0;
+    Rank size = 1, rest = n;
+    for (const RingPhases& dimension : dimensions) {
+      const std::uint32_t side = dimension.side();
+      rest /= side;
+      const std::uint32_t own = phase / rest % side;
+      for (std::uint32_t x = 0; x < side; ++x) {
+        const std::uint32_t target = dimension.target(x, own);
+        for (Rank i = 0; i < size; ++i) wider[i * side + x] = to[i] * side + target;
+      }
+      size *= side;
+      std::swap(to, wider);
+    }
+    for (Rank src = 0; src < n; ++src)
+      if (to[src] != src) writer.send(src, to[src]);
+    writer.end_phase();
+  }
+  return writer.finish();
+}
+
+/// The ranks of a host are one more dimension, without wires.
+Schedule by_dimensions(const Network& network, const Demand& demand, RingPhases (*phases_of)(std::uint32_t)) {
+  std::vector<RingPhases> dimensions;
+  for (const std::uint32_t side : network.spec().sides) dimensions.push_back(phases_of(side));
+  dimensions.emplace_back(network.ranks_per_host());
+  return product_of(demand, dimensions);
+}
+
+}  // namespace
+
+static std::string_view shift_why_not(const Network& network, const Demand& demand) {
+  if (const std::string_view reason = common_why_not(network, demand); !reason.empty()) return reason;
+  if (network.shape() == Shape::hypercube) return "on a hypercube the shifts are those of 'pairwise'";
+  if (network.shape() != Shape::torus && network.shape() != Shape::mesh) return "shifts need a torus or mesh";
+  if (network.ranks_per_host() == 0) return "shifts need as many ranks on every host";
+  return {};
+}
+
+/// On a mesh, too, coordinates are counted modulo the side, so that who finds nobody at one end sends to the
+/// other.
+static Schedule make_shift(const Network& network, const Demand& demand, const AlgorithmOptions&) {
+  return by_dimensions(network, demand, [](std::uint32_t side) { return RingPhases(side); });
+}
+
+static std::string_view paired_shift_why_not(const Network& network, const Demand& demand) {
+  if (network.shape() == Shape::mesh) return "on a mesh plain shifts use both directions already";
+  return shift_why_not(network, demand);
+}
+
+static Schedule make_paired_shift(const Network& network, const Demand& demand, const AlgorithmOptions&) {
+  return by_dimensions(network, demand, RingPhases::paired);
+}
+
+constinit const Algorithm shift{
+    .pattern = Pattern::all_to_all,
+    .name = "shift",
+    .summary = "on a torus or mesh a phase per displacement in every dimension",
+    .source = "Stricker and Hardwick, phased routing",
+    .why_not = shift_why_not,
+    .make = make_shift,
+};
+
+constinit const Algorithm paired_shift{
+    .pattern = Pattern::all_to_all,
+    .name = "paired-shift",
+    .summary = "shifts whose phases use both directions of every ring of a torus",
+    .source = "Stricker and Hardwick, pattern fixed; odd sides: own",
+    .why_not = paired_shift_why_not,
+    .make = make_paired_shift,
 };
 
 }  // namespace hocket::algorithms

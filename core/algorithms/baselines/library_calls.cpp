@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "core/algorithms/registry.hpp"
+#include "core/algorithms/shared/phase_writer.hpp"
 #include "core/schedule/turned.hpp"
 
 namespace hocket {
@@ -23,34 +24,28 @@ std::string_view power_of_two(std::uint32_t ranks) {
 /// Everybody posts everything: rank i to i - 1, i - 2, ...
 Schedule all_at_once(const Network&, const Demand& demand) {
   const Rank n = demand.ranks;
-  std::vector<std::uint64_t> begin{0};
-  std::vector<Hop> hops;
+  algorithms::PhaseWriter writer(demand);
   for (Rank src = 0; src < n; ++src)
-    for (Rank step = 1; step < n; ++step) hops.push_back({src, (src + n - step) % n});
-  if (!hops.empty()) begin.push_back(hops.size());
-  return {n, demand.bytes, std::move(begin), std::move(hops)};
+    for (Rank step = 1; step < n; ++step) writer.send(src, (src + n - step) % n);
+  return writer.finish();
 }
 
 /// In step k rank i sends to i + 2^k the blocks whose targets lie at a distance with bit k set.
 Schedule bruck_all_to_all(const Network&, const Demand& demand) {
   const Rank n = demand.ranks;
-  std::vector<std::uint64_t> begin{0};
-  std::vector<Hop> hops;
-  PieceLists pieces;
+  algorithms::PhaseWriter writer(demand);
   for (Rank bit = 1; bit < n; bit *= 2) {
     for (Rank src = 0; src < n; ++src) {
-      hops.push_back({src, (src + bit) % n});
       for (Rank distance = bit; distance < n; ++distance) {
         if ((distance & bit) == 0) continue;
         const Rank origin = (src + n - (distance & (bit - 1))) % n;  // it has come by the lower bits
-        pieces.pieces.push_back({origin, (origin + distance) % n, 0, demand.bytes});
+        writer.add({origin, (origin + distance) % n, 0, demand.bytes});
       }
-      pieces.end_list();
+      writer.send(src, (src + bit) % n);
     }
-    begin.push_back(hops.size());
+    writer.end_phase();
   }
-  if (hops.empty()) return {n, demand.bytes};
-  return {n, demand.bytes, std::move(begin), std::move(hops), std::move(pieces)};
+  return writer.finish();
 }
 
 template <const Algorithm& of>

@@ -11,10 +11,9 @@
 #include <span>
 #include <vector>
 
-#include "core/algorithms/irregular/whole_messages.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/edge_colours.hpp"
-#include "core/algorithms/shared/serves.hpp"
+#include "core/algorithms/shared/phase_writer.hpp"
 
 namespace hocket::algorithms {
 namespace {
@@ -139,8 +138,6 @@ constinit const Algorithm colouring{
     .name = "colouring",
     .summary = "edge colouring: fewest phases, whatever the sizes",
     .source = "König; Euler splits: Gabow",
-    .contention_free = false,
-    .ports = PortModel::one_port,
     .why_not = irregular_why_not,
     .make = make_colouring,
     .guarantee = "exactly as many phases as the busiest rank has messages to send or to receive",

@@ -2,11 +2,9 @@
 #include <algorithm>
 
 #include "core/algorithms/all_to_all/repair.hpp"
-#include "core/algorithms/irregular/critical_phases.hpp"
 #include "core/algorithms/irregular/workload.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"
-#include "core/algorithms/shared/serves.hpp"
 #include "core/schedule/bounds.hpp"
 
 namespace hocket::algorithms {
@@ -97,7 +95,6 @@ constinit const Algorithm critical{
     .summary = "phases that serve the busiest ports and channels; splits messages",
     .source = "own; open shop with preemption: Gonzalez and Sahni",
     .contention_free = true,
-    .ports = PortModel::one_port,
     .why_not = irregular_why_not,
     .make = make_critical,
     .guarantee = "a message ends in every phase; messages that take equally long are not split",

@@ -2,8 +2,6 @@
 /// left is largest. With channels a message needs several machines at once, and there need not be such a
 /// phase; so resources are weighted by the work they have left, steeply, and a phase is a set of messages
 /// without conflicts whose resources weigh much, found by local search.
-#include "core/algorithms/irregular/critical_phases.hpp"
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -11,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/algorithms/irregular/workload.hpp"
 #include "core/progress/progress.hpp"
 
 namespace hocket::algorithms {

@@ -10,12 +10,10 @@
 #include <optional>
 #include <utility>
 
-#include "core/algorithms/irregular/list_order.hpp"
 #include "core/algorithms/irregular/workload.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"
 #include "core/algorithms/shared/random.hpp"
-#include "core/algorithms/shared/serves.hpp"
 #include "core/limits.hpp"
 #include "core/model/simulate.hpp"
 #include "core/schedule/bounds.hpp"
@@ -161,7 +159,6 @@ constinit const Algorithm list{
     .summary = "each message when its route has room, in continuous time; unequal links",
     .source = "own; list scheduling: Graham",
     .contention_free = true,
-    .ports = PortModel::one_port,
     .why_not = common_why_not,
     .make = make_list,
     .rank = 7,
@@ -179,7 +176,6 @@ constinit const Algorithm irregular_list{
     .summary = "whole messages, each when its route is free; to be run with tokens",
     .source = "own; list scheduling: Graham",
     .contention_free = true,
-    .ports = PortModel::one_port,
     .why_not = irregular_why_not,
     .make = make_list,
     .guarantee = "no message is split",

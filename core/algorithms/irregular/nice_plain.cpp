@@ -3,10 +3,8 @@
 #include <bit>
 #include <vector>
 
-#include "core/algorithms/irregular/whole_messages.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"
-#include "core/algorithms/shared/serves.hpp"
 
 namespace hocket::algorithms {
 namespace {
@@ -58,8 +56,6 @@ constinit const Algorithm asynchronous{
     .name = "AC",
     .summary = "post everything at once, in the order of ranks",
     .source = "Wang, Lin and Ranka, section 3.1",
-    .contention_free = false,
-    .ports = PortModel::one_port,
     .why_not = irregular_why_not,
     .make = make_asynchronous,
     .guarantee = "one phase",
@@ -70,8 +66,6 @@ constinit const Algorithm linear_permutation{
     .name = "LP",
     .summary = "exchange by pairs, whoever has something to send",
     .source = "Wang, Lin and Ranka, section 3.2; other counts than powers of two: tournament",
-    .contention_free = false,
-    .ports = PortModel::one_port,
     .why_not = irregular_why_not,
     .make = make_linear_permutation,
     .guarantee = "at most one phase per rank, no port overfull",

@@ -9,9 +9,7 @@
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"
 #include "core/algorithms/shared/random.hpp"
-#include "core/algorithms/shared/serves.hpp"
 #include "core/demand/demand.hpp"
-#include "core/demand/traffic_matrix.hpp"
 #include "core/network/network.hpp"
 
 namespace hocket::algorithms {
@@ -282,8 +280,6 @@ constinit const Algorithm random_nodes{
     .name = "RS_N",
     .summary = "random phases without node contention",
     .source = "Wang, Lin and Ranka, section 3.3",
-    .contention_free = false,
-    .ports = PortModel::one_port,
     .why_not = irregular_why_not,
     .make = make_random_nodes,
     .guarantee = "no port overfull",
@@ -295,7 +291,6 @@ constinit const Algorithm random_links{
     .summary = "random phases without node and link contention",
     .source = "Wang, Lin and Ranka, section 3.3",
     .contention_free = true,
-    .ports = PortModel::one_port,
     .why_not = irregular_why_not,
     .make = make_random_links,
 };
@@ -305,8 +300,6 @@ constinit const Algorithm random_nodes_even{
     .name = "RS_NH",
     .summary = "RS_N that splits large messages, so that phases are even",
     .source = "Wang, Lin and Ranka, section 3.3; rule: own",
-    .contention_free = false,
-    .ports = PortModel::one_port,
     .why_not = irregular_why_not,
     .make = make_random_nodes_even,
     .guarantee = "no port overfull",
@@ -318,7 +311,6 @@ constinit const Algorithm random_links_even{
     .summary = "RS_NL that splits large messages, so that phases are even",
     .source = "Wang, Lin and Ranka, section 3.3; rule: own",
     .contention_free = true,
-    .ports = PortModel::one_port,
     .why_not = irregular_why_not,
     .make = make_random_links_even,
 };

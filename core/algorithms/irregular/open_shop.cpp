@@ -13,8 +13,7 @@
 
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"
-#include "core/algorithms/shared/serves.hpp"
-#include "core/demand/traffic_matrix.hpp"
+#include "core/demand/demand.hpp"
 
 namespace hocket::algorithms {
 
@@ -291,8 +290,6 @@ constinit const Algorithm open_shop{
     .name = "open-shop",
     .summary = "phases of just the right lengths where only the ports matter",
     .source = "Gonzalez and Sahni; Birkhoff and von Neumann; longest phase first: own",
-    .contention_free = false,
-    .ports = PortModel::one_port,
     .why_not = irregular_why_not,
     .make = make_open_shop,
     .guarantee =

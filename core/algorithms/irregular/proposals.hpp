@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/demand/traffic_matrix.hpp"
+#include "core/demand/demand.hpp"
 
 namespace hocket::algorithms {
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 namespace hocket::algorithms {
+
 namespace {
 
 constexpr std::uint32_t unset = ~std::uint32_t{0};
@@ -67,5 +68,103 @@ Workload::Workload(const Network& network, const Demand& demand) : messages_(mes
 }
 
 double Workload::bound() const { return load_.empty() ? 0 : *std::max_element(load_.begin(), load_.end()); }
+
+namespace {
+
+constexpr std::uint32_t no_rank = ~std::uint32_t{0};
+constexpr std::uint32_t many_ranks = no_rank - 1;
+
+}  // namespace
+
+Claims::Claims(const Network& network, const Workload& work, const SharedChannels& shared) {
+  seconds_.reserve(work.size());
+  begin_.reserve(work.size() + 1);
+  by_shares(network, work, shared);
+}
+
+Claims::Claims(const Network& network, const Workload& work) {
+  seconds_.reserve(work.size());
+  begin_.reserve(work.size() + 1);
+  if (network.equal_rates()) {
+    as_needed(work);
+    return;
+  }
+  const auto each_message = [&](const auto& visit) {
+    std::vector<Channel> route;
+    for (std::uint32_t m = 0; m < work.size(); ++m) {
+      const Message& message = work.message(m);
+      route.clear();
+      network.append_route(message.src, message.dst, route);
+      visit(route, message.bytes);
+    }
+  };
+  by_shares(network, work, SharedChannels(network, Claiming::alike, each_message));
+}
+
+double Claims::bound() const { return load_.empty() ? 0 : *std::max_element(load_.begin(), load_.end()); }
+
+void Claims::as_needed(const Workload& work) {
+  for (std::uint32_t r = 0; r < work.resources(); ++r) kind(add_resource(work.capacity(r)), 1);
+  for (std::uint32_t m = 0; m < work.size(); ++m) {
+    const auto needs = work.needs(m);
+    kinds_.insert(kinds_.end(), needs.begin(), needs.end());
+    end_message(work.seconds(m));
+  }
+}
+
+void Claims::by_shares(const Network& network, const Workload& work, const SharedChannels& shared) {
+  std::vector<std::uint32_t> sender(network.channels(), no_rank), port(network.ranks(), no_rank),
+      place(network.channels(), no_rank);
+  std::vector<Channel> route;
+  const auto walk = [&](const Message& message) {
+    route.clear();
+    network.append_route(message.src, message.dst, route);
+  };
+  for (std::uint32_t m = 0; m < work.size(); ++m) {
+    walk(work.message(m));
+    for (const Channel channel : route)
+      if (std::uint32_t& who = sender[channel]; who != work.message(m).src)
+        who = who == no_rank ? work.message(m).src : many_ranks;
+  }
+  most_looks_ = 16;
+  for (std::uint32_t m = 0; m < work.size(); ++m) {
+    const Message& message = work.message(m);
+    walk(message);
+    std::uint32_t& own = port[message.src];
+    if (own == no_rank) own = add_resource(network.ports(message.src));
+    kinds_.push_back(kind(own, 1));
+    const double speed = shared.claim(route, [&](Channel channel, std::uint32_t part) {
+      // Its sender's only port is busy whenever the channel is.
+      if (sender[channel] != many_ranks && network.ports(message.src) == 1) return;
+      if (place[channel] == no_rank) place[channel] = add_resource(whole_channel);
+      kinds_.push_back(kind(place[channel], part));
+    });
+    end_message(static_cast<double>(message.bytes) / speed);
+  }
+}
+
+std::uint32_t Claims::add_resource(std::uint32_t whole) {
+  whole_.push_back(whole);
+  kinds_of_.emplace_back();
+  load_.push_back(0);
+  return resources() - 1;
+}
+
+std::uint32_t Claims::kind(std::uint32_t resource, std::uint32_t amount) {
+  for (const std::uint32_t known : kinds_of_[resource])
+    if (kind_[known].amount == amount) return known;
+  kind_.push_back({resource, amount});
+  kinds_of_[resource].push_back(kinds() - 1);
+  return kinds() - 1;
+}
+
+void Claims::end_message(double seconds) {
+  seconds_.push_back(seconds);
+  for (std::uint64_t i = begin_.back(); i < kinds_.size(); ++i) {
+    const auto [resource, amount] = kind_[kinds_[i]];
+    load_[resource] += seconds * amount / whole_[resource];
+  }
+  begin_.push_back(kinds_.size());
+}
 
 }  // namespace hocket::algorithms

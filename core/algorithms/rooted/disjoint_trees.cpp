@@ -11,7 +11,6 @@
 
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/rooted/one_giver.hpp"
-#include "core/algorithms/shared/serves.hpp"
 
 namespace hocket::algorithms {
 namespace {

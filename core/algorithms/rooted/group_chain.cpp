@@ -13,7 +13,6 @@
 #include "core/algorithms/all_gather/host_ring.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/rooted/one_giver.hpp"
-#include "core/algorithms/shared/serves.hpp"
 
 namespace hocket::algorithms {
 namespace {
@@ -231,7 +230,6 @@ constinit const Algorithm group_chain{
     .summary = "one contribution in pieces down a chain of groups, doubling in each",
     .source = "chain: Patarasuk et al.; rotating groups: own",
     .contention_free = true,
-    .ports = PortModel::one_port,
     .why_not = group_chain_why_not,
     .make = make_group_chain,
     .rank = 2,

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "core/algorithms/shared/serves.hpp"
+#include "core/algorithms/registry.hpp"
 #include "core/limits.hpp"
-#include "core/schedule/lockstep.hpp"
+#include "core/schedule/token_time.hpp"
 
 namespace hocket::algorithms {
 namespace {

@@ -1,7 +1,9 @@
 #pragma once
 /// Edge colouring of bipartite graphs: as many colours as the largest degree are enough (König, 1916).
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace hocket {
@@ -49,5 +51,37 @@ class EdgeColours {
   std::vector<std::uint32_t> colour_of_;
   std::vector<std::uint32_t> at_;  ///< per vertex and colour: the edge
 };
+
+inline void EdgeColours::set(std::uint32_t edge, std::uint32_t colour) {
+  colour_of_[edge] = colour;
+  for (const std::uint32_t end : graph_.edges[edge].ends) at(end, colour) = edge;
+}
+
+inline void EdgeColours::add(std::uint32_t edge) {
+  const auto [first, second] = graph_.edges[edge].ends;
+  const std::uint32_t wanted = free_at(first), other = free_at(second);
+  if (at(second, wanted) != none) swap_path(second, wanted, other);
+  set(edge, wanted);
+}
+
+inline std::uint32_t EdgeColours::free_at(std::uint32_t vertex) const {
+  const auto row = at_.begin() + static_cast<std::ptrdiff_t>(std::size_t{vertex} * graph_.degree);
+  return static_cast<std::uint32_t>(std::find(row, row + graph_.degree, none) - row);
+}
+
+inline void EdgeColours::swap_path(std::uint32_t vertex, std::uint32_t a, std::uint32_t b) {
+  std::uint32_t edge = at(vertex, a);
+  at(vertex, a) = none;
+  for (int side = 0; edge != none; side = 1 - side, std::swap(a, b)) {
+    // `edge` has colour a and comes from a vertex where b is free by now.
+    const std::uint32_t to = graph_.edges[edge].ends[side];
+    const std::uint32_t next = at(to, b);
+    colour_of_[edge] = b;
+    at(vertex, b) = at(to, b) = edge;
+    if (next == none) at(to, a) = none;
+    vertex = to;
+    edge = next;
+  }
+}
 
 }  // namespace hocket

@@ -1,6 +1,8 @@
 #pragma once
-/// Writing down the schedule of an irregular demand, phase by phase.
+/// Writing down a schedule, phase by phase.
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -9,24 +11,27 @@
 
 namespace hocket::algorithms {
 
-/// Every message goes straight from sender to receiver, whole or in parts.
+/// Messages, whole or of pieces, one after the other.
 class PhaseWriter {
  public:
-  explicit PhaseWriter(const Demand& demand) : demand_(demand) {
-    hops_.reserve(demand.messages());
-    pieces_.begin.reserve(demand.messages() + 1);
-    pieces_.pieces.reserve(demand.messages());
-  }
+  explicit PhaseWriter(const Demand& demand) : demand_(demand) { hops_.reserve(demand.messages()); }
 
-  /// Bytes [offset, offset + length) of the message src -> dst, in the current phase.
-  void send(Rank src, Rank dst, std::uint64_t offset, std::uint64_t length) {
+  /// A piece of the next message. In a schedule without pieces every message is whole.
+  void add(const Piece& piece) { pieces_.pieces.push_back(piece); }
+  void send(Rank src, Rank dst) {
     hops_.push_back({src, dst});
-    pieces_.pieces.push_back({src, dst, offset, length});
-    pieces_.end_list();
+    if (!pieces_.pieces.empty()) pieces_.end_list();
   }
-  /// A phase without transfers is none.
-  void end_phase() {
-    if (hops_.size() > begin_.back()) begin_.push_back(hops_.size());
+  /// Bytes [offset, offset + length) of the message src -> dst.
+  void send(Rank src, Rank dst, std::uint64_t offset, std::uint64_t length) {
+    add({src, dst, offset, length});
+    send(src, dst);
+  }
+  /// True if pieces were added since the last message.
+  [[nodiscard]] bool has_pieces() const { return pieces_.pieces.size() > pieces_.begin.back(); }
+  /// A phase without transfers is none, except of formulae, which number such phases, too.
+  void end_phase(bool even_if_empty = false) {
+    if (even_if_empty || hops_.size() > begin_.back()) begin_.push_back(hops_.size());
   }
   [[nodiscard]] Schedule finish() {
     end_phase();
@@ -39,5 +44,36 @@ class PhaseWriter {
   std::vector<Hop> hops_;
   PieceLists pieces_;
 };
+
+/// `form` has phases(), and target(rank, phase), a rank or none.
+template <class Form>
+[[nodiscard]] Schedule written_out(const Form& form, const Demand& demand) {
+  PhaseWriter writer(demand);
+  for (std::uint64_t phase = 0; phase < form.phases(); ++phase) {
+    for (Rank src = 0; src < demand.ranks; ++src)
+      if (const std::optional<Rank> dst = form.target(src, phase)) writer.send(src, *dst);
+    writer.end_phase(true);
+  }
+  return writer.finish();
+}
+
+/// Message i of the matrix, counted row by row, goes in phase phase_of[i] < phases. Linear time.
+inline Schedule whole_messages(const Demand& demand, std::span<const std::uint32_t> phase_of, std::uint32_t phases) {
+  std::vector<std::uint64_t> begin(std::size_t{phases} + 1, 0);
+  for (const std::uint32_t phase : phase_of) ++begin[phase + 1];
+  for (std::uint32_t phase = 0; phase < phases; ++phase) begin[phase + 1] += begin[phase];
+  std::vector<Message> sorted(phase_of.size());
+  std::vector<std::uint64_t> next(begin);
+  std::size_t message = 0;
+  demand.matrix.each(
+      [&](Rank src, Rank dst, std::uint64_t bytes) { sorted[next[phase_of[message++]]++] = {src, dst, bytes}; });
+  PhaseWriter writer(demand);
+  for (std::uint32_t phase = 0; phase < phases; ++phase) {
+    for (std::uint64_t i = begin[phase]; i < begin[phase + 1]; ++i)
+      writer.send(sorted[i].src, sorted[i].dst, 0, sorted[i].bytes);
+    writer.end_phase();
+  }
+  return writer.finish();
+}
 
 }  // namespace hocket::algorithms

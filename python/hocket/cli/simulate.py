@@ -122,7 +122,7 @@ def simulate(
     from hocket.planning.candidates import forecast_of
     from hocket.planning.figures import peak_rss_bytes
     from hocket.planning.network_check import check_same_network
-    from hocket.planning.plan import Exchange, flow_of, least_of, simulation
+    from hocket.planning.plan import PlannedExchange, flow_of, least_of, simulation
 
     for _, file in plots:
         check_writable(file)
@@ -165,7 +165,7 @@ def simulate(
     result = with_spinner(f"simulating {len(schedule)} messages", work)
     bounds = _core.lower_bounds(network, demand)
     bound_phases, bound_seconds = least_of(name, network, demand, bounds, seconds)
-    exchange = Exchange(
+    exchange = PlannedExchange(
         network, demand, name, schedule, waits, bounds,
         bound_phases, bound_seconds, result.seconds,
     )  # fmt: skip

@@ -61,7 +61,7 @@ def verify(
     from hocket import _core
     from hocket.planning.figures import peak_rss_bytes
     from hocket.planning.network_check import check_same_network
-    from hocket.planning.plan import Exchange, least_of, ports_of
+    from hocket.planning.plan import PlannedExchange, least_of, ports_of
 
     known = load_network(source, defaults)
     plan = load_plan(path)
@@ -70,7 +70,7 @@ def verify(
     network = _core.one_rank_a_host(known.network) if two_level else known.network
     check_same_network(plan, network, path, source, known.is_measured)
     header, demand = plan.header, plan.header.demand
-    stated = Exchange.of_file(plan, network)
+    stated = PlannedExchange.of_file(plan, network)
     phases, least_seconds = least_of(header.algorithm, network, demand, stated.bounds)
     held = replace(
         stated,
@@ -84,10 +84,9 @@ def verify(
 
     def proof() -> Certificate | TwoLevelCertificate:
         if exchange is None:
-            return held.prove()
-        return aggregation.verified(
-            network, exchange, plan.waits, ports_of(header.algorithm, exchange.between.pattern)
-        )
+            return held.certificate
+        ports = ports_of(header.algorithm, exchange.between.pattern)
+        return _core.verify_two_level(network, exchange, plan.waits, aggregation.MEMORY, ports)
 
     certificate = with_spinner("verifying", proof)
     seconds = time.perf_counter() - begun

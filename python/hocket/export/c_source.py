@@ -24,7 +24,7 @@ from hocket.demand.collectives import (
 from hocket.errors import UsageError
 from hocket.export.c_header import RoutineOptions, header
 from hocket.export.c_tables import Receive, Row, Send, carry, sizes, text, whole_blocks
-from hocket.planning.plan import Exchange, PlannedExchange, flow_of, plan_collective
+from hocket.planning.plan import PlannedExchange, flow_of, plan_collective
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def exchange_of(plan: _core.Plan, options: RoutineOptions) -> PlannedExchange:
     Blocks of an all-reduce differ by a byte where its vector cannot be shared out evenly. A routine cuts every block
     alike, so such a plan is made again for the next larger vector.
     """
-    stated = Exchange.of_file(plan)
+    stated = PlannedExchange.of_file(plan)
     options.check_network(stated.network)
     collective = _collective_of(stated.demand)
     if collective == ALL_REDUCE and stated.demand.contributions:
@@ -87,13 +87,7 @@ def exchange_of(plan: _core.Plan, options: RoutineOptions) -> PlannedExchange:
         if options.window != stated.waits.window:
             waits = _core.derive_waits(stated.network, stated.schedule, options.window)
             stated = replace(stated, waits=waits)
-        planned = PlannedExchange(
-            **vars(stated),
-            certificate=stated.prove(),
-            plan_seconds=0.0,
-            verify_seconds=0.0,
-            collective=collective,
-        )
+        planned = replace(stated, collective=collective)
     planned.check_accepted()
     return planned
 

@@ -25,7 +25,7 @@ from hocket.launch.paths import paths_environment
 from hocket.launch.placement import hosts_by_coordinates
 from hocket.launch.runtime.ready import find_runtime
 from hocket.planning.network_check import check_same_network
-from hocket.planning.plan import AUTO, MOST_STEPS, Exchange, check, of_choice, ports_of
+from hocket.planning.plan import AUTO, MOST_STEPS, PlannedExchange, check, of_choice, ports_of
 from hocket.system.cache import choices_dir, keep
 from hocket.system.files import read_file, real_path
 
@@ -305,8 +305,10 @@ def plan_for_run(network: _core.Network, pattern: str, window: int | None = None
         schedule = _core.Schedule.from_rows(network.ranks, demand.bytes, [])
         bounds = _core.lower_bounds(network, demand)
         waits = _core.derive_waits(network, schedule, window or _core.run_window(demand))
-        whole = Exchange(network, demand, "none", schedule, waits, bounds, bounds.phases, bounds.seconds, 0.0)
+        whole = PlannedExchange(
+            network, demand, "none", schedule, waits, bounds, bounds.phases, bounds.seconds, 0.0
+        )
         return whole.file()
     chosen = _core.plan_exchange(network, demand, window)
     predicted = chosen.predict(network, demand, 0.0, MOST_STEPS)
-    return of_choice(network, demand, chosen, predicted.seconds).file()
+    return of_choice(network, demand, chosen, predicted).file()

@@ -12,7 +12,7 @@ from hocket.demand.collectives import IRREGULAR, library_calls
 from hocket.order.job import Ordered, Places
 from hocket.order.wanted import Wanted
 from hocket.planning.candidates import forecast
-from hocket.planning.plan import flow_of, plan_collective, plan_irregular, simulation
+from hocket.planning.plan import flow_of, plan_collective, plan_demand, simulation
 
 MOST_MESSAGES: Final = (
     20_000  # of a call that is simulated, and planned for comparison: all-to-alls of 141 ranks
@@ -89,10 +89,10 @@ def _of_algorithm(order: Ordered, one: Wanted, costs: Costs, hocket: float | Non
     times = []
     for place in (order.given, order.place):
         placed = _core.order.placed(schedule, place)
-        found = _core.simulate_within(_STEPS, network, placed, None, call.flow, parameters)
-        if found is None:
+        seconds = _core.seconds_within(_STEPS, network, placed, None, call.flow, parameters)
+        if seconds is None:
             return None
-        times.append(Timed(float(found.seconds), _busiest(order, place, one), hocket))
+        times.append(Timed(float(seconds), _busiest(order, place, one), hocket))
     return times
 
 
@@ -115,7 +115,7 @@ def _of_messages(order: Ordered, place: Places, one: Wanted, costs: Costs) -> Ti
     at_once = _core.find_algorithm(_AT_ONCE, IRREGULAR).make(network, moved)
     parameters = costs.parameters(network, moved.bytes, segmented=False)
     native = _core.simulate(network, at_once, None, "free", parameters).seconds
-    planned = plan_irregular(network, moved)
+    planned = plan_demand(network, moved)
     parameters = costs.parameters(network, moved.bytes, segmented=True)
     scheduled = simulation(
         network, planned.schedule, planned.waits, flow_of(planned.waits), parameters

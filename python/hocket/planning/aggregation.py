@@ -103,7 +103,7 @@ def plan_two_level(
     plan_seconds = time.perf_counter() - begun
     begun = time.perf_counter()
     ports = ports_of(planned.algorithm, exchange.between.pattern)
-    certificate = verified(between, exchange, planned.waits, ports, bound)
+    certificate = _core.verify_two_level(between, exchange, planned.waits, bound, ports)
     verify_seconds = time.perf_counter() - begun
     most = int(max(exchange.schedule.lengths(), default=0))
     parameters = costs.parameters(between, most, segmented=True)
@@ -128,14 +128,6 @@ def seconds_of(
     return float(one.time.seconds) if one.time is not None and one.certificate.ok else None
 
 
-def verified(
-    network: _core.Network, exchange: _core.TwoLevelExchange, waits: _core.Waits, ports: _core.PortModel,
-    bound: int = MEMORY,
-) -> _core.TwoLevelCertificate:  # fmt: skip
-    """Verify both levels of the exchange. ``network``: one rank a host."""
-    return _core.verify_two_level(network, exchange, waits, bound, ports)
-
-
 def memory_seconds(
     between: _core.Network, exchange: _core.TwoLevelExchange, waits: _core.Waits
 ) -> _core.TwoLevelTime:
@@ -155,11 +147,9 @@ def rank_by_rank_seconds(
     found = []
     for window in (1, 2):
         waits = _core.derive_waits(network, planned.schedule, window)
-        result = _core.simulate_within(
-            steps, network, planned.schedule, waits, f"window:{window}", parameters
-        )
-        found += [] if result is None else [float(result.seconds)]
-    return min(found, default=None)
+        flow = f"window:{window}"
+        found.append(_core.seconds_within(steps, network, planned.schedule, waits, flow, parameters))
+    return min((float(seconds) for seconds in found if seconds is not None), default=None)
 
 
 def crossing(network: _core.Network, name: str, costs: Costs, steps: int) -> int | None:

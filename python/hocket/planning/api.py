@@ -25,7 +25,7 @@ from hocket.planning.arguments import contributions_of, path_of, seconds_of, siz
 from hocket.planning.bounds import true_bounds
 from hocket.planning.network import Network, network_of
 from hocket.planning.network_check import check_header, compare_networks
-from hocket.planning.plan import AUTO, Exchange, flow_of, plan_collective, plan_irregular, simulation
+from hocket.planning.plan import AUTO, PlannedExchange, flow_of, plan_collective, plan_demand, simulation
 from hocket.system.files import read_file
 
 EVERYONE: Final = int(_core.EVERYONE)
@@ -44,7 +44,7 @@ class Plan:
     """
 
     network: Network
-    _exchange: Exchange
+    _exchange: PlannedExchange
     _report: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -61,7 +61,7 @@ class Plan:
             raise PlanError(f"cannot read {name}: {what}", remedy="check its name") from None
         try:
             file = _core.Plan.decode(data)
-            exchange = Exchange.of_file(file)
+            exchange = PlannedExchange.of_file(file)
         except _core.InputError as problem:
             raise PlanError(f"{name}: {problem}", remedy="make it again") from None
         check_header(file.header, exchange.network, exchange.bounds, name)
@@ -200,7 +200,7 @@ def plan(
             traffic = traffic_of(demand)
             traffic.check_ranks(core.ranks, "the matrix")
             lots = whole(seed, "seed", 0, 2**63 - 1)
-            planned = plan_irregular(core, traffic.demand(), algorithm, window, seconds or 0.0, lots)
+            planned = plan_demand(core, traffic.demand(), algorithm, window, seconds or 0.0, lots)
         else:
             sizes = None if contributions is None else contributions_of(contributions, core.ranks)
             size = 0 if sizes is not None else size_of(bytes)
@@ -221,7 +221,7 @@ def verify(plan: Plan, network: Network | str | PathLike[str] | None = None) -> 
     """
     exchange = _made_for(plan, network)
     with typed():
-        return exchange.prove()
+        return exchange.certificate
 
 
 def simulate(
@@ -261,7 +261,7 @@ def simulate(
         )
 
 
-def _made_for(plan: Plan, network: Network | str | PathLike[str] | None) -> Exchange:
+def _made_for(plan: Plan, network: Network | str | PathLike[str] | None) -> PlannedExchange:
     """The exchange of a plan; refused if it was made for another network."""
     if not isinstance(plan, Plan):
         raise UsageError(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from hocket import _core
 from hocket.costs.model import OUTSTANDING, SEGMENT, Costs, costs_for
 from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR, library_calls
 from hocket.planning import aggregation
-from hocket.planning.plan import Exchange
+from hocket.planning.plan import PlannedExchange
 from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
@@ -54,15 +54,12 @@ class Forecast:
 
     def as_json(self) -> dict[str, Any]:
         """The forecast as an object for JSON reports."""
-        chosen = None
-        if self.settings is not None:
-            chosen = {"segment": self.settings.segment, "release_threshold": self.settings.release_threshold}
         return {
             "costs": self.costs.origin,
             "measured": self.costs.measured,
-            "candidates": [{"name": one.name, "seconds": one.seconds} for one in self.candidates],
-            "library": [{"name": one.name, "seconds": one.seconds} for one in self.library],
-            "settings": chosen,
+            "candidates": [asdict(one) for one in self.candidates],
+            "library": [asdict(one) for one in self.library],
+            "settings": None if self.settings is None else asdict(self.settings),
         }
 
     def lines(self) -> list[str]:
@@ -86,7 +83,7 @@ def _told(candidates: tuple[Candidate, ...]) -> str:
     )
 
 
-def forecast(planned: Exchange, costs: Costs) -> Forecast:
+def forecast(planned: PlannedExchange, costs: Costs) -> Forecast:
     """Simulates all that there are steps for. Nothing of an irregular exchange, whose messages differ."""
     if planned.demand.pattern == IRREGULAR:
         return Forecast(costs, (), (), None)
@@ -110,7 +107,9 @@ def costs_of(network: _core.Network, path: str | None, description: NetworkDescr
     return costs_for(network, calibration, source)
 
 
-def forecast_of(planned: Exchange, path: str | None, description: NetworkDescription) -> Forecast | None:
+def forecast_of(
+    planned: PlannedExchange, path: str | None, description: NetworkDescription
+) -> Forecast | None:
     """Forecast by the costs of costs_of(). None if there is nothing to compare, or if there are too many
     messages and the user has named no file. Raises HocketError for a file that cannot be used."""
     costs = costs_of(planned.network, path, description)
@@ -121,7 +120,7 @@ def forecast_of(planned: Exchange, path: str | None, description: NetworkDescrip
     return found if found.candidates else None
 
 
-def _candidates(planned: Exchange, costs: Costs) -> Iterator[Candidate]:
+def _candidates(planned: PlannedExchange, costs: Costs) -> Iterator[Candidate]:
     """Candidates that default settings offer to a run, without the library's own call, whose algorithm is
     unknown."""
     network, demand = planned.network, planned.demand
@@ -145,34 +144,25 @@ def _all_lead(network: _core.Network, demand: _core.Demand) -> bool:
     return demand.pattern == ALL_TO_ALL and all(len(ranks) > 1 for ranks in _core.groups_of(network).ranks)
 
 
-def _seconds_of(planned: Exchange, costs: Costs, one: _core.choose.Candidate) -> float | None:
+def _seconds_of(planned: PlannedExchange, costs: Costs, one: _core.choose.Candidate) -> float | None:
     segment = _core.choose.large_segment if one.large else SEGMENT
     parameters = costs.parameters(planned.network, planned.demand.bytes, segmented=True, segment=segment)
     seconds: float | None = _core.choose.simulated_seconds(planned.network, planned.schedule, one, parameters)
     return seconds
 
 
-def _library(planned: Exchange, costs: Costs) -> Iterator[Candidate]:
+def _library(planned: PlannedExchange, costs: Costs) -> Iterator[Candidate]:
     network, demand = planned.network, planned.demand
     for call in library_calls(demand):
         parameters = costs.parameters(network, demand.bytes, segmented=False)
-        seconds = _simulated(network, call.make(network, demand), None, call.flow, parameters)
+        seconds = _core.seconds_within(
+            _STEPS, network, call.make(network, demand), None, call.flow, parameters
+        )
         if seconds is not None:
             yield Candidate(call.name, seconds)
 
 
-def _simulated(
-    network: _core.Network,
-    schedule: _core.Schedule,
-    waits: _core.Waits | None,
-    flow: str,
-    parameters: _core.ModelParameters,
-) -> float | None:
-    result = _core.simulate_within(_STEPS, network, schedule, waits, flow, parameters)
-    return None if result is None else float(result.seconds)
-
-
-def _settings(planned: Exchange, costs: Costs, found: tuple[Candidate, ...]) -> Settings | None:
+def _settings(planned: PlannedExchange, costs: Costs, found: tuple[Candidate, ...]) -> Settings | None:
     """Segments as long as their processors' work asks for, and the bandwidth-delay product; released early by what
     a token's way takes, where the simulator says that it pays."""
     one = costs.calibration
@@ -193,6 +183,6 @@ def _settings(planned: Exchange, costs: Costs, found: tuple[Candidate, ...]) -> 
         return Settings(segment, 0)
     network, schedule = planned.network, planned.schedule
     parameters = costs.parameters(network, planned.demand.bytes, segmented=True, early_release=early)
-    seconds = _simulated(network, schedule, planned.waits, f"window:{usual}", parameters)
+    seconds = _core.seconds_within(_STEPS, network, schedule, planned.waits, f"window:{usual}", parameters)
     gains = seconds is not None and seconds < (1 - _MARGIN) * best
     return Settings(segment, early if gains else 0)

@@ -5,10 +5,7 @@ from __future__ import annotations
 import resource
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Self
-
-from hocket import _core
-from hocket.demand.collectives import IRREGULAR
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,55 +46,6 @@ class Figures:
     waits_before_reduction: int | None = None
     window: int | None = None
     irregular: Irregular | None = None
-
-    @classmethod
-    def of(
-        cls,
-        network: _core.Network,
-        demand: _core.Demand,
-        algorithm: str,
-        schedule: _core.Schedule,
-        waits: _core.Waits,
-        bounds: _core.Bounds,
-        bound_phases: int,
-        bound_seconds: float,
-        predicted_seconds: float,
-    ) -> Self:
-        """Compute the figures of a whole schedule."""
-        time_ratio = ratio(predicted_seconds, bound_seconds)
-        irregular = None
-        if demand.pattern == IRREGULAR:
-            lockstep = float(_core.lockstep_seconds(network, schedule))
-            irregular = Irregular(
-                largest_bytes=demand.bytes,
-                total_bytes=demand.total_bytes,
-                lockstep_seconds=lockstep,
-                load_bound_seconds=bounds.one_port_seconds,
-                splits=len(schedule) - demand.messages,
-            )
-            over = ratio(lockstep, bounds.one_port_seconds)
-        else:
-            of_parts = demand.by_blocks or not schedule.direct
-            over = time_ratio if of_parts else ratio(schedule.phases, bound_phases)
-        return cls(
-            pattern=str(demand.pattern),
-            algorithm=algorithm,
-            hosts=len(network.hosts),
-            ranks=network.ranks,
-            messages=demand.messages,
-            transfers=len(schedule),
-            bytes=demand.bytes,
-            phases=schedule.phases,
-            bound_phases=bound_phases,
-            ratio=over,
-            time_ratio=time_ratio,
-            bound_seconds=bound_seconds,
-            predicted_seconds=predicted_seconds,
-            waits=len(waits),
-            waits_before_reduction=waits.derived,
-            window=waits.window,
-            irregular=irregular,
-        )
 
     def as_json(self) -> dict[str, Any]:
         """Figures as one flat object."""

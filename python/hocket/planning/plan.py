@@ -5,7 +5,6 @@ No algorithm lives here; the core chooses, schedules, verifies and simulates.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +13,7 @@ from typing import Any, Final, Self
 from hocket import _core
 from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR, find, library_calls
 from hocket.errors import PlanError, UsageError
-from hocket.planning.figures import Figures, peak_rss_bytes
+from hocket.planning.figures import Figures, Irregular, peak_rss_bytes, ratio
 
 AUTO: Final = "auto"
 MOST_STEPS: Final[int] = _core.MOST_SIMULATION_STEPS
@@ -23,7 +22,7 @@ BY_PHASES: Final = "by phases"
 
 
 @dataclass
-class Exchange:
+class PlannedExchange:
     """An exchange with its schedule, whether it has just been planned or a file holds it."""
 
     network: _core.Network
@@ -35,6 +34,12 @@ class Exchange:
     bound_phases: int  # no schedule under the algorithm's port model has fewer
     bound_seconds: float  # no schedule on these routes takes less time
     predicted_seconds: float
+    prediction: str = SIMULATED  # what kind
+    alpha: float = 0.0  # seconds that a message costs its sender
+    seed: int = 1  # of algorithms that draw lots
+    collective: str = ""
+    plan_seconds: float = 0.0  # schedule and waits
+    verify_seconds: float = 0.0  # schedule and waits, again
 
     @classmethod
     def of_file(cls, file: _core.Plan, network: _core.Network | None = None) -> Self:
@@ -65,10 +70,41 @@ class Exchange:
     @cached_property
     def figures(self) -> Figures:
         """Figures of the exchange that reports show."""
-        return Figures.of(
-            self.network, self.demand, self.algorithm, self.schedule, self.waits, self.bounds,
-            self.bound_phases, self.bound_seconds, self.predicted_seconds,
-        )  # fmt: skip
+        demand, schedule, bounds = self.demand, self.schedule, self.bounds
+        time_ratio = ratio(self.predicted_seconds, self.bound_seconds)
+        irregular = None
+        if demand.pattern == IRREGULAR:
+            lockstep = float(_core.lockstep_seconds(self.network, schedule))
+            irregular = Irregular(
+                largest_bytes=demand.bytes,
+                total_bytes=demand.total_bytes,
+                lockstep_seconds=lockstep,
+                load_bound_seconds=bounds.one_port_seconds,
+                splits=len(schedule) - demand.messages,
+            )
+            over = ratio(lockstep, bounds.one_port_seconds)
+        else:
+            of_parts = demand.by_blocks or not schedule.direct
+            over = time_ratio if of_parts else ratio(schedule.phases, self.bound_phases)
+        return Figures(
+            pattern=str(demand.pattern),
+            algorithm=self.algorithm,
+            hosts=len(self.network.hosts),
+            ranks=self.network.ranks,
+            messages=demand.messages,
+            transfers=len(schedule),
+            bytes=demand.bytes,
+            phases=schedule.phases,
+            bound_phases=self.bound_phases,
+            ratio=over,
+            time_ratio=time_ratio,
+            bound_seconds=self.bound_seconds,
+            predicted_seconds=self.predicted_seconds,
+            waits=len(self.waits),
+            waits_before_reduction=self.waits.derived,
+            window=self.waits.window,
+            irregular=irregular,
+        )
 
     @property
     def whole_phases(self) -> float:
@@ -78,24 +114,12 @@ class Exchange:
             return int(self.schedule.phases)
         return float(self.predicted_seconds * self.network.host_rate / self.demand.bytes)
 
-    def prove(self) -> _core.Certificate:
-        """Verify the plan under the port model of its algorithm. Every caller accepts plans by this
+    @cached_property
+    def certificate(self) -> _core.Certificate:
+        """The verifier's findings under the port model of its algorithm. Every caller accepts plans by this
         certificate."""
         ports = ports_of(self.algorithm, self.demand.pattern)
         return check(self.network, self.demand, self.schedule, self.waits, ports)
-
-
-@dataclass(kw_only=True)
-class PlannedExchange(Exchange):
-    """An exchange that has just been planned, with what planning and proving found."""
-
-    certificate: _core.Certificate
-    plan_seconds: float  # schedule and waits
-    verify_seconds: float  # schedule and waits, again
-    prediction: str = SIMULATED  # what kind
-    alpha: float = 0.0  # seconds that a message costs its sender
-    seed: int = 1  # of algorithms that draw lots
-    collective: str = ""
 
     @property
     def token_seconds(self) -> float:
@@ -160,7 +184,7 @@ def plan_collective(
         most = max(contributions, default=0)
         demand = _core.Demand(network.ranks, most, find(name).pattern, contributions=list(contributions))
     seconds = find(name).usual_alpha if alpha is None else alpha
-    planned = _plan(network, demand, algorithm, window, seconds)
+    planned = plan_demand(network, demand, algorithm, window, seconds)
     planned.collective = name
     return planned
 
@@ -170,62 +194,34 @@ def plan_demand(
     demand: _core.Demand,
     algorithm: str = AUTO,
     window: int | None = None,
+    alpha: float = 0.0,
+    seed: int = 1,
     *,
     whole: bool = False,
 ) -> PlannedExchange:
-    """Schedules any demand by its bytes: messages cost their senders nothing else. ``whole``: ranks pass on no parts
-    of an all-to-all's messages."""
-    return _plan(network, demand, algorithm, window, whole=whole)
+    """Schedules any demand, derives the waits and verifies both. ``alpha``: seconds that a message costs its sender.
 
-
-def plan_irregular(
-    network: _core.Network,
-    demand: _core.Demand,
-    algorithm: str = AUTO,
-    window: int | None = None,
-    alpha: float = 0.0,
-    seed: int = 1,
-) -> PlannedExchange:
-    """Schedules an irregular demand (:func:`hocket.demand.read_demand`).
-
-    ``seed`` is for algorithms that draw lots: the same seed gives the same schedule.
-    """
-    return _plan(network, demand, algorithm, window, alpha, seed)
-
-
-def _plan(
-    network: _core.Network,
-    demand: _core.Demand,
-    algorithm: str,
-    window: int | None,
-    alpha: float = 0.0,
-    seed: int = 1,
-    whole: bool = False,
-) -> PlannedExchange:
+    ``seed`` is for algorithms that draw lots: the same seed gives the same schedule. ``whole``: ranks pass on no
+    parts of an all-to-all's messages."""
     _check_size(demand)
     if algorithm != AUTO:
         _check_serves(algorithm, network, demand)
-    begun = time.perf_counter()
     name = "" if algorithm == AUTO else algorithm
-    chosen = _core.plan_exchange(network, demand, window, name, alpha, seed, whole)
-    plan_seconds = time.perf_counter() - begun
-    prediction = chosen.predict(network, demand, alpha, MOST_STEPS)
-    planned = of_choice(network, demand, chosen, prediction.seconds)
-    begun = time.perf_counter()
-    certificate = planned.prove()
-    return PlannedExchange(
-        **vars(planned), certificate=certificate, plan_seconds=plan_seconds,
-        verify_seconds=time.perf_counter() - begun, prediction=prediction.kind, alpha=alpha, seed=seed,
-    )  # fmt: skip
+    found = _core.plan(network, demand, window, name, alpha, seed, whole)
+    planned = of_choice(network, demand, found, found.prediction)
+    planned.alpha, planned.seed = alpha, seed
+    planned.certificate = found.certificate
+    return planned
 
 
 def of_choice(
-    network: _core.Network, demand: _core.Demand, chosen: _core.ChosenSchedule, seconds: float
-) -> Exchange:
-    """Make an exchange of the schedule that the core has chosen, with ``seconds`` as its predicted time."""
-    return Exchange(
-        network, demand, chosen.algorithm.name, chosen.schedule, chosen.waits, chosen.bounds,
-        chosen.bound_phases, chosen.bound_seconds, seconds,
+    network: _core.Network, demand: _core.Demand, found: _core.PlannedExchange, prediction: _core.Prediction
+) -> PlannedExchange:
+    """The exchange that the core has planned."""
+    return PlannedExchange(
+        network, demand, found.algorithm.name, found.schedule, found.waits, found.bounds,
+        found.bound_phases, found.bound_seconds, prediction.seconds, prediction.kind,
+        plan_seconds=found.plan_seconds, verify_seconds=found.verify_seconds,
     )  # fmt: skip
 
 

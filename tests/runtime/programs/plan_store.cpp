@@ -19,7 +19,7 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "core/plan/program_bytes.hpp"
+#include "core/plan/program.hpp"
 
 using namespace hocket;
 using namespace hocket::runtime;

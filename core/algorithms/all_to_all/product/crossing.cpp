@@ -1,9 +1,7 @@
 /// Crossings in closed form where the sets of parts have a known structure, else by search.
-#include "core/algorithms/all_to_all/product/crossing.hpp"
-
 #include <algorithm>
 
-#include "core/algorithms/all_to_all/product/crossing_search.hpp"
+#include "core/algorithms/all_to_all/product/lines.hpp"
 
 namespace hocket::product {
 namespace {

@@ -1,10 +1,9 @@
 /// A meeting (left type, right type, left part, right part) needs a phase in which the lines of the right
 /// type use the left part and those of the left type the right part. Meetings that agree on these share a
 /// phase; the others push each other out, those pushed out most often being the hardest to push out.
-#include "core/algorithms/all_to_all/product/crossing_search.hpp"
-
 #include <algorithm>
 
+#include "core/algorithms/all_to_all/product/lines.hpp"
 #include "core/algorithms/shared/random.hpp"
 
 namespace hocket::product {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/algorithms/all_to_all/product/group.hpp"
-#include "core/algorithms/all_to_all/product/line_forms.hpp"
 #include "core/algorithms/shared/random.hpp"
 
 namespace hocket::product {

@@ -7,13 +7,9 @@
 #include <span>
 #include <utility>
 
-#include "core/algorithms/all_to_all/product/crossing.hpp"
-#include "core/algorithms/all_to_all/product/dealt.hpp"
 #include "core/algorithms/all_to_all/product/lines.hpp"
 #include "core/algorithms/all_to_all/product/product_form.hpp"
-#include "core/algorithms/all_to_all/product/sizes.hpp"
 #include "core/algorithms/registry.hpp"
-#include "core/algorithms/shared/serves.hpp"
 #include "core/schedule/bounds.hpp"
 
 namespace hocket::algorithms {
@@ -206,7 +202,6 @@ constinit const Algorithm product{
     .summary = "phases of a grid from the moves of one line of each dimension",
     .source = "Stricker and Hardwick; Hinrichs et al.; several moves per coordinate: own",
     .contention_free = true,
-    .ports = PortModel::one_port,
     .why_not = product_why_not,
     .make = make_product,
     .rank = 2,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 namespace hocket::closed_forms {
+
 namespace {
 
 constexpr std::uint32_t longest_line = 256;  // limits the table of channel users, which grows with the cube of the side

@@ -2,14 +2,12 @@
 /// parts per move. Crossing groups of (moves, parts) sizes (g, m) takes max over dimensions of
 /// m · (the g of the others) phases, so the ratio m/g should be L/k in every group of every dimension that
 /// is about as tight as the tightest, and must not exceed it in the others.
-#include "core/algorithms/all_to_all/product/sizes.hpp"
-
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-#include "core/algorithms/all_to_all/product/crossing_search.hpp"
-#include "core/algorithms/all_to_all/product/line_forms.hpp"
+#include "core/algorithms/all_to_all/product/group.hpp"
+#include "core/algorithms/all_to_all/product/lines.hpp"
 
 namespace hocket::product {
 namespace {

@@ -124,7 +124,7 @@ class Request:
 
     def plan(self, network: Network, algorithm: str | None = None) -> PlannedExchange:
         """The exchange by the algorithm asked for, or another one. Raises HocketError."""
-        from hocket.planning.plan import plan_collective, plan_irregular
+        from hocket.planning.plan import plan_collective, plan_demand
 
         if self.root >= network.ranks:
             raise UsageError(
@@ -137,7 +137,7 @@ class Request:
         if self.collective == IRREGULAR:
             demand = self.demand(network)
             planned = with_spinner(
-                text, lambda: plan_irregular(network, demand, by, self.window, alpha or 0.0, self.seed)
+                text, lambda: plan_demand(network, demand, by, self.window, alpha or 0.0, self.seed)
             )
             if self._kept and algorithm is None and not wants_json():
                 click.echo(

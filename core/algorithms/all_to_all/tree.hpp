@@ -1,5 +1,4 @@
 #pragma once
-/// The tree schedule turned round: who uses a channel in a phase?
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -41,7 +40,6 @@ class TreeForm final : public ClosedForm {
     std::uint64_t number = 0;  ///< offset, or width
     std::uint32_t turn = 0;    ///< turn of the partner over the root, if not idle and not in the largest branch
   };
-  class Memory;
 
   [[nodiscard]] std::uint64_t size(std::uint32_t branch) const { return phases_.size(branch); }
   [[nodiscard]] Rank rank(std::uint32_t branch, std::uint64_t place) const {
@@ -54,7 +52,7 @@ class TreeForm final : public ClosedForm {
   template <class Start>
   [[nodiscard]] std::optional<std::uint32_t> turn_at(Phase phase, Start start) const;
   template <class Start, class Busy>
-  [[nodiscard]] Stretch stretch_of_turn(std::uint32_t branch, bool sends, Phase phase, Start start, Busy busy) const;
+  [[nodiscard]] Stretch stretch_of_turn(Phase phase, Start start, Busy busy) const;
   [[nodiscard]] Stretch senders(std::uint32_t branch, Phase phase) const;
   [[nodiscard]] Stretch receivers(std::uint32_t branch, Phase phase) const;
   [[nodiscard]] PhasedMessage crossing(std::uint32_t from, std::uint32_t to, Phase phase) const;
@@ -74,7 +72,6 @@ class TreeForm final : public ClosedForm {
   [[nodiscard]] Phase find(std::uint32_t branch, PlaceSet places, Phase from, Phase until, Side side,
                            StretchAt stretch_at) const;
 
-  std::uint64_t number_;  ///< unique among the process's forms
   TreePhases phases_;
   Below below_;
   std::vector<Rank> rank_at_;  ///< indexed by branch and place

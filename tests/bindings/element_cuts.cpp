@@ -1,4 +1,4 @@
-/// Kernels of permutations by what they do, for tests: element_routes.cpp measures how long they take.
+/// Kernels of permutations by what they do: bindings/element_routes.cpp measures how long they take.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "bindings.hpp"
-#include "elements.hpp"
+#include "bindings/elements.hpp"
 #include "sort/core/elements/cuts.hpp"
 #include "sort/core/elements/region_writer.hpp"
 #include "sort/core/elements/scatter_once.hpp"
+#include "testing.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -163,7 +163,7 @@ void scatter_and_mark(std::size_t width, const Source& from, const Vector<const 
 
 }  // namespace
 
-void bind_element_cuts(nb::module_& m) {
+void add_element_cuts(nb::module_& m) {
   m.def("regions", &regions, "begins"_a, "most"_a, "buckets"_a, "Where the regions begin, and where the last ends.");
   m.def("count_positions", &count, "begins"_a, "positions"_a, "How many are good, and how many are in each bucket.");
   m.def("divide", &divide_all<std::uint32_t>, "begins"_a, "width"_a, "source"_a, "positions"_a, "target"_a,
