@@ -12,8 +12,9 @@ namespace {
 
 constexpr double unbounded = std::numeric_limits<double>::infinity();
 constexpr std::uint32_t most_hosts = 4096;
-constexpr std::uint32_t alone_rounds = 16, least_loaded = 24, inside_rounds = 2, check_rounds = 6;
+constexpr std::uint32_t alone_rounds = 8, least_loaded = 24, inside_rounds = 2, check_rounds = 6;
 constexpr std::uint32_t most_refutations = 6;
+constexpr double steady = 0.8, busy = 0.1;  ///< of a rate that is measured again; of the streams that are not
 constexpr double noisy = 0.08;  ///< between repeats of a test: other traffic may make a bottleneck of none
 constexpr double wrong = 0.12;  ///< of predictions of permutations: some bottleneck is missing, or too many are there
 
@@ -89,8 +90,9 @@ void TreeProbe::advance() {
     bool more = true;
     switch (stage_) {
       case Stage::alone:
-        more = step_ < std::min(alone_rounds, hosts_ / 2);
+        more = step_ < 2 * std::min(alone_rounds, hosts_ / 2);
         if (more) ask_alone();
+        if (!more) busy_ = differ();
         break;
       case Stage::loaded:
         more = step_ < loaded_;
@@ -136,8 +138,19 @@ void TreeProbe::advance() {
 /// Few pairs at once, so that hosts are seen at their own rates.
 void TreeProbe::ask_alone() {
   const std::uint32_t pairs = hosts_ / 2, of = std::min(alone_rounds, pairs);
-  for (std::uint32_t pair = step_; pair < pairs; pair += of)
+  for (std::uint32_t pair = step_ % of; pair < pairs; pair += of)
     both_ways(asked_, labels_[std::size_t{2} * pair], labels_[std::size_t{2} * pair + 1]);
+}
+
+/// Whether the same pairs had other rates the second time, so that other traffic is on the network.
+bool TreeProbe::differ() const {
+  double streams = 0, differ = 0;
+  for (std::size_t first = 0, second = rounds_.size() / 2; second < rounds_.size(); ++first, ++second)
+    for (std::size_t i = 0; i < rounds_[first].rates.size(); ++i) {
+      const auto [low, high] = std::minmax(rounds_[first].rates[i], rounds_[second].rates[i]);
+      streams += 1, differ += low < steady * high;
+    }
+  return differ > busy * streams;
 }
 
 /// The circle method: all pairs once in as many rounds as a host has others; then with other labels.

@@ -71,13 +71,14 @@ class TreeProbe {
   };
   [[nodiscard]] std::vector<Through> through(const Split& split, const MeasuredTree& tree, bool out) const;
   [[nodiscard]] double reached(const Split& split, const MeasuredTree& without) const;
+  [[nodiscard]] bool differ() const;
   [[nodiscard]] Bottleneck capacity(const Split& split, const MeasuredTree& without) const;
   [[nodiscard]] MeasuredTree without(const HostSet& hosts) const;
   [[nodiscard]] std::vector<HostSet> differences() const;
   [[nodiscard]] std::vector<double> changes(bool repeats) const;
 
   std::uint32_t hosts_, most_, loaded_ = 0, refuted_ = 0;
-  bool loaded_twice_ = false;
+  bool loaded_twice_ = false, busy_ = false;
   std::mt19937_64 random_;
   Stage stage_ = Stage::alone;
   std::uint32_t step_ = 0;  ///< of the stage

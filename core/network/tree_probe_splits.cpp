@@ -10,6 +10,7 @@ namespace {
 
 constexpr double no_limit = std::numeric_limits<double>::infinity();
 constexpr std::uint32_t most_shifts = 4;
+constexpr std::size_t most_tests = 12;  ///< of a split, where other traffic may make a bottleneck of none
 constexpr double least_gain = 0.1;   ///< squared rates of a host that noise may explain
 constexpr double filled = 0.8;       ///< of the most that the others let through: tests that load a split
 constexpr double bottleneck = 0.85;  ///< of the predicted rate over a split: less is a bottleneck
@@ -133,6 +134,7 @@ void TreeProbe::judge() {
   }
   if (split.tests.size() >= repeated + 2 && reached(split, tree_) >= split.below) split.refuted = true, ++refuted_;
   if (split.refuted || split.tests.size() < repeated + 3) return;
+  if (busy_ && split.tests.size() < most_tests) return;
   const Bottleneck found = capacity(split, tree_);
   split.accepted = true, refuted_ = 0;
   tree_.bottlenecks.push_back(found);
