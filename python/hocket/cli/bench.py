@@ -17,6 +17,7 @@ from hocket.cli._shared.launching import (
     need_network,
     scheduling_options,
 )
+from hocket.cli._shared.measured import MEASURE, kept_or_measured
 from hocket.cli._shared.options import json_option
 from hocket.cli._shared.plots import plot_option
 from hocket.cli._shared.usage import Number, Whole, options
@@ -140,6 +141,10 @@ def _bench(
     need_mpi4py()
     os.environ["HOCKET_CHOOSE"] = "off"  # both sides are measured: nothing is left to find out
     if in_a_job():
+        if source == MEASURE:
+            raise UsageError(
+                "--network measure starts ranks of its own", remedy="name the file that is kept, or give -n"
+            )
         _measure_here(what, ranks, _Output(as_json, csv_file, [file for _, file in plots]))
         return
     if ranks is None:
@@ -148,6 +153,10 @@ def _bench(
         )
     need_network(source, placement=placement, flow=flow_control, algorithm=algorithm)
     check_ranks_here(ranks, hostfile)
+    if source == MEASURE:
+        from hocket.network.chosen import job_hosts
+
+        what["network"] = kept_or_measured(job_hosts(os.environ, hostfile), ranks, mpi_name, hostfile)
     options = RuntimeOptions(placement, flow_control, algorithm=algorithm, log=int(verbose))
     _start(
         what,

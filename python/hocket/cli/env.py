@@ -18,6 +18,7 @@ from hocket.cli._shared.launching import (
     runtime_options,
     scheduling_options,
 )
+from hocket.cli._shared.measured import MEASURE, measured_between
 from hocket.cli._shared.options import defaults_options, load_network, loud, network_option
 from hocket.errors import UsageError
 from hocket.system.terminal import for_programs
@@ -94,6 +95,8 @@ def env(
         raise UsageError(f"--program {program}: no such program", remedy="check its path, or leave it out")
     chosen = Abi(abi) if abi != "auto" else abi_of(program) if program else Abi.NATIVE
     mpicc = compiler_wrapper(mpi_name, chosen)
+    if network == MEASURE:
+        network = measured_between(sorted(job_hosts(os.environ, None)), mpi_name)
     known = load_network(network, defaults, hosts=job_hosts(os.environ, None))
     variables = scheduled_environment(mpicc, known, runtime_options(**said), plans)
     if line := loud(known):
