@@ -6,7 +6,7 @@ Chains, stars and trees of 2-6 switches and 8-32 hosts, links between switches 1
 ranks on hosts in random order. A bottleneck is to be found where all other links would let at least 1.25 times as much
 through, and not to be where they let no more than it. Raw numbers go to bench/results/measured-trees.{csv,md}.
 
---simulated needs no root: max-min fair rates, with noise, with streams of others, and on fat trees of 512 and 4,096 hosts
+--simulated needs no root: max-min fair rates, with noise, with others' streams, and on fat trees of 512 and 4,096 hosts
 of which a part is the job's.
 """
 

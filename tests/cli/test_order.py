@@ -260,7 +260,7 @@ def test_many_ranks_are_told_by_link_rates(hocket) -> None:
         (["--for", "halo:"], ["names no file"]),
         (["--for", "matrix:/nowhere.csv"], ["/nowhere.csv"]),
         (["--bytes", "0"], ["--bytes 0"]),
-        (["--format", "pbs"], ["--format 'pbs' is not accepted"]),
+        (["--format", "lsf"], ["--format 'lsf' is not accepted"]),
         (["--ranks-per-host", "0"], ["--ranks-per-host 0"]),
         (["--ranks-per-host", "65536", "--network", "tree:100x100"], ["ranks"]),
     ],
