@@ -1,26 +1,34 @@
 """Scores measured networks on random trees in the lab (needs root): which hosts share a bottleneck, and its rate.
 
-    python bench/lab/measured_trees.py [--trees 12] [--first 0] [--mpi mpich] [--rate 20] [--append]
+    python bench/lab/measured_trees.py [--trees 12] [--first 0] [--mpi mpich] [--rate 20] [--append] [--simulated]
 
 Chains, stars and trees of 2-6 switches and 8-32 hosts, links between switches 1:1 to 16:1 of the hosts behind them,
 ranks on hosts in random order. A bottleneck is to be found where all other links would let at least 1.25 times as much
 through, and not to be where they let no more than it. Raw numbers go to bench/results/measured-trees.{csv,md}.
+
+--simulated needs no root: max-min fair rates, with noise, with others' streams, and on fat trees of 512 and 4,096 hosts
+of which a part is the job's.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+import numpy as np
 from run import emulated
+
+from hocket import _core
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import add_mpi, mpis
@@ -28,6 +36,7 @@ from results_file import Row, begin, cells, grouped, read
 
 HOCKET = [sys.executable, "-m", "hocket"]
 RATIOS = (1, 1, 2, 3, 4, 8, 16)
+PORTS = 32
 CLEAR, NONE, NEAR = 0.8, 0.97, 0.1  # of what other links let through; of a rate
 
 
@@ -53,6 +62,16 @@ class Tree:
             behind = len(tree.behind(switch))
             tree.rates.append(rate * min(behind, hosts - behind) / rng.choice(RATIOS))
         return tree
+
+    @staticmethod
+    def fat(rng: Random, hosts: int, ratio: float, part: float, rate: float) -> Tree:
+        """Leaves of 32 ports, of which the job has so large a part."""
+        leaves = math.ceil(hosts / part / PORTS)
+        places = [leaf for leaf in range(1, leaves + 1) for _ in range(PORTS)]
+        rng.shuffle(places)
+        return Tree(
+            f"fat {ratio:g}:1", [-1] + [0] * leaves, places[:hosts], [rate * PORTS / ratio] * (leaves + 1)
+        )
 
     def behind(self, switch: int) -> frozenset[int]:
         below = (self.behind(child) for child, above in enumerate(self.above) if above == switch)
@@ -83,6 +102,65 @@ class Tree:
             side = self.behind(switch)
             ends = (self.through(switch, above, host_rate), self.through(above, switch, host_rate))
             yield min(side, everyone - side, key=lambda s: (len(s), 0 in s)), self.rates[switch], min(ends)
+
+
+class Simulated:
+    """Max-min fair rates of streams, a tenth of noise, and streams of others between random hosts."""
+
+    def __init__(self, tree: Tree, rate: float, noise: float, traffic: float, seed: int) -> None:
+        self.noise, self.traffic, self.random = noise, traffic, np.random.default_rng(seed)
+        self.hosts, switches = len(tree.at), len(tree.above)
+        self.free = np.array([rate] * 2 * self.hosts + [own for own in tree.rates for _ in "ud"] + [math.inf])
+        ways: list[list[int]] = []  # switches above, the root's apart
+        for switch in range(switches):
+            ways.append([switch] if tree.above[switch] >= 0 else [])
+            while ways[-1] and tree.above[tree.above[ways[-1][-1]]] >= 0:
+                ways[-1].append(tree.above[ways[-1][-1]])
+        deepest = max(map(len, ways))
+        self.above = np.array([way + [-1] * (deepest - len(way)) for way in ways])[np.array(tree.at)]
+
+    def rates(self, streams: list[tuple[int, int]]) -> list[float]:
+        others = self.random.integers(self.hosts, size=(int(self.traffic * self.hosts), 2))
+        a, b = np.concatenate([np.array(streams), others[others[:, 0] != others[:, 1]]]).T
+        none = len(self.free) - 1
+        links = [2 * a, 2 * b + 1]
+        for here, there, way in ((self.above[a], self.above[b], 0), (self.above[b], self.above[a], 1)):
+            for level in range(here.shape[1]):
+                shared = (here[:, level, None] == there).any(axis=1) | (here[:, level] < 0)
+                links.append(np.where(shared, none, 2 * self.hosts + 2 * here[:, level] + way))
+        table = np.array(links)
+        free, rate = self.free.copy(), np.full(len(a), -1.0)
+        while (open_ := rate < 0).any():
+            on = np.bincount(table[:, open_].ravel(), minlength=len(free))
+            on[none] = 0
+            levels = np.where(on > 0, free / np.maximum(on, 1), math.inf)
+            full = levels <= levels.min() * (1 + 1e-9)
+            done = open_ & full[table].any(axis=0)
+            rate[done] = levels.min()
+            free[:none] -= np.bincount(table[:, done].ravel(), minlength=len(free))[:none] * levels.min()
+            free = np.maximum(free, 0)
+        own = rate[: len(streams)]
+        return (own * (1 + self.noise * self.random.uniform(-1, 1, len(own)))).tolist()
+
+
+def simulated(tree: Tree, rate: float, seed: int, noise: float, traffic: float) -> Row:
+    many = len(tree.at) > 64
+    most = 2000 if many else 150
+    network, probe = Simulated(tree, rate, noise, traffic, seed), _core.TreeProbe(len(tree.at), seed, most)
+    seconds = 0.0
+    while streams := probe.next():
+        rates = network.rates(streams)
+        began = time.monotonic()
+        probe.add(rates)
+        seconds += time.monotonic() - began
+    told = {
+        "hosts": [f"n{host}" for host in range(len(tree.at))],
+        "bottlenecks": [{"hosts": b.hosts, "out": b.out, "into": b.into} for b in probe.bottlenecks],
+        "errors": probe.errors, "rounds": probe.rounds, "seconds": seconds, "bytes": 0,
+    }  # fmt: skip
+    mpi = f"simulated, noise {100 * noise:.0f} %" + (f", traffic {100 * traffic:.0f} %" if traffic else "")
+    row = {"mpi": mpi + (f", {len(tree.at)} hosts" if many else ""), "seed": seed, "kind": tree.kind}
+    return row | {"hosts": len(tree.at), "switches": len(tree.above)} | scored(tree, told, rate)
 
 
 def scored(tree: Tree, told: Row, rate: float) -> Row:
@@ -129,12 +207,23 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="seed of the first tree")
     parser.add_argument("--rate", type=float, default=20, help="Mbit/s of hosts")
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--simulated", action="store_true")
     parser.add_argument("--append", action="store_true", help="keep the rows that the file has")
     arguments, results = begin(parser, "measured-trees", summary)
     if arguments.append and results.path.exists():
         before, results.rows = read(results.path)
         results.heading["command"] = f"{before['command']}; {results.heading['command']}"
     rate = arguments.rate * 1e6 / 8
+    if arguments.simulated:
+        for noise, traffic in ((0.0, 0.0), (0.1, 0.0), (0.05, 0.2)):
+            for seed in range(arguments.trees):
+                results.add(simulated(Tree.random(Random(seed), rate), rate, seed, noise, traffic))
+        for hosts, ratio, part in itertools.product((512, 4096), (2, 4, 8), (0.8,)):
+            tree = Tree.fat(Random(hosts), hosts, ratio, part, rate)
+            results.add(simulated(tree, rate, 1, 0.1, 0.0))
+            print(results.rows[-1], file=sys.stderr, flush=True)
+        print(results.summarise())
+        return
     with tempfile.TemporaryDirectory() as work:
         network, output = Path(work) / "true.toml", Path(work) / "measured.toml"
         for mpi in mpis(arguments):

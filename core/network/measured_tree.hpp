@@ -39,8 +39,16 @@ struct MeasuredTree {
 /// The smallest bottleneck around a host set or, with `own`, that equals it; as many as there are: none.
 [[nodiscard]] std::size_t around(const MeasuredTree& tree, const HostSet& hosts);
 
+/// The smallest bottleneck around each host, and around each bottleneck; as many as there are: none.
+struct Places {
+  std::vector<std::size_t> at, parent;
+  explicit Places(const MeasuredTree& tree);
+};
+
 /// Max-min fair rates of streams in a tree.
 [[nodiscard]] std::vector<double> fair_rates(const MeasuredTree& tree, std::span<const Stream> streams);
+[[nodiscard]] std::vector<double> fair_rates(const MeasuredTree& tree, const Places& places,
+                                             std::span<const Stream> streams);
 
 /// The rates of hosts by the fastest of their streams.
 void estimate_hosts(MeasuredTree& tree, std::span<const StreamRound> rounds);
@@ -56,11 +64,13 @@ struct Across {
 struct SplitCandidate {
   HostSet hosts;
   double gain = 0;
+  double within = 0;  ///< least rates between its parts, of those predicted
+  double apart = 0;   ///< rates between it and the nearest others, of those within
 };
 
 /// Splits that fit into the tree and explain the rounds better than it does, the most promising first.
 [[nodiscard]] std::vector<SplitCandidate> split_candidates(const MeasuredTree& tree,
-                                                           std::span<const StreamRound> rounds);
+                                                           std::span<const StreamRound> rounds, double settle = 0);
 /// The split moved, host by host, to where it explains the rounds best.
 [[nodiscard]] SplitCandidate refined(const MeasuredTree& tree, std::span<const StreamRound> rounds, HostSet hosts);
 

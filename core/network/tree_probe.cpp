@@ -12,21 +12,11 @@ namespace {
 
 constexpr double unbounded = std::numeric_limits<double>::infinity();
 constexpr std::uint32_t most_hosts = 4096;
-constexpr std::uint32_t alone_rounds = 16, least_loaded = 24, inside_rounds = 2, check_rounds = 6;
+constexpr std::uint32_t least_loaded = 24, inside_rounds = 2, check_rounds = 6;
 constexpr std::uint32_t most_refutations = 6;
-constexpr double noisy = 0.08;  ///< between repeats of a test: other traffic may make a bottleneck of none
+constexpr double steady = 0.8, busy = 0.1;  ///< of a rate that is measured again; of the streams that are not
+constexpr double noisy = 0.08;              ///< between repeats of a test: other traffic may make a bottleneck of none
 constexpr double wrong = 0.12;  ///< of predictions of permutations: some bottleneck is missing, or too many are there
-
-/// Fisher and Yates: the standard library's shuffle differs between machines.
-template <class T>
-void shuffle(std::vector<T>& items, std::mt19937_64& random) {
-  for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random() % i]);
-}
-
-void both_ways(std::vector<Stream>& streams, std::uint32_t a, std::uint32_t b) {
-  streams.push_back({a, b});
-  streams.push_back({b, a});
-}
 
 double middle(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -35,6 +25,11 @@ double middle(std::vector<double> values) {
 }
 
 }  // namespace
+
+void both_ways(std::vector<Stream>& streams, std::uint32_t a, std::uint32_t b) {
+  streams.push_back({a, b});
+  streams.push_back({b, a});
+}
 
 TreeProbe::TreeProbe(std::uint32_t hosts, std::uint64_t seed, std::uint32_t most)
     : hosts_(hosts), most_(most), random_(seed), labels_(hosts) {
@@ -49,6 +44,7 @@ TreeProbe::TreeProbe(std::uint32_t hosts, std::uint64_t seed, std::uint32_t most
   const std::uint32_t one = hosts - 1 + hosts % 2;
   loaded_ = hosts < 4 ? 0 : one * ((least_loaded + one - 1) / one);
   loaded_ = std::min(loaded_, std::max(most / 2, 8U));
+  loaded_from_ = 2 * alone_rounds, first_loaded_ = loaded_;
   advance();
 }
 
@@ -76,8 +72,7 @@ void TreeProbe::add(std::vector<double> rates) {
     check(rates);
   } else {
     rounds_.push_back({asked_, std::move(rates)});
-    if (stage_ == Stage::alone || stage_ == Stage::loaded || stage_ == Stage::inside) estimate_hosts(tree_, rounds_);
-    if (stage_ == Stage::split || stage_ == Stage::again) judge();
+    if (stage_ == Stage::split) many() ? judge_many() : judge();
   }
   ++step_;
   advance();
@@ -89,8 +84,9 @@ void TreeProbe::advance() {
     bool more = true;
     switch (stage_) {
       case Stage::alone:
-        more = step_ < std::min(alone_rounds, hosts_ / 2);
+        more = step_ < 2 * std::min(alone_rounds, hosts_ / 2);
         if (more) ask_alone();
+        if (!more) busy_ = differ();
         break;
       case Stage::loaded:
         more = step_ < loaded_;
@@ -102,7 +98,7 @@ void TreeProbe::advance() {
         break;
       case Stage::inside:
         more = step_ < inside_rounds && !tree_.bottlenecks.empty();
-        if (more) ask_inside();
+        if (more) ask_within();
         break;
       case Stage::check:
         more = step_ < check_rounds && hosts_ > 2;
@@ -115,14 +111,19 @@ void TreeProbe::advance() {
       if (asked_.empty()) ++step_;  // nothing to be asked of it
       continue;
     }
-    if (stage_ == Stage::split && !loaded_twice_ && rounds() + loaded_ + 40 < most_) {
+    if (stage_ == Stage::alone || stage_ == Stage::loaded || stage_ == Stage::inside) estimate_hosts(tree_, rounds_);
+    if (stage_ == Stage::split && many() && load_more()) {
+      stage_ = Stage::loaded, step_ = 0;
+      continue;
+    }
+    if (stage_ == Stage::split && !many() && !loaded_twice_ && rounds() + loaded_ + 40 < most_) {
       loaded_twice_ = true;  // some bottlenecks are filled by few matchings
       stage_ = Stage::loaded, step_ = 0, refuted_ = 0;
       continue;
     }
     if (stage_ == Stage::again) eliminate();
     const auto off = std::count_if(errors_.begin(), errors_.end(), [](double error) { return error > wrong; });
-    if (stage_ == Stage::check && off > 1 && rounds() + 40 < most_) {  // used now; others will check
+    if (stage_ == Stage::check && off > 1 && !many() && rounds() + 40 < most_) {  // used now; others will check
       rounds_.insert(rounds_.end(), checked_.begin(), checked_.end());
       checked_.clear(), errors_.clear();
       stage_ = Stage::split, step_ = 0, refuted_ = 0;
@@ -136,12 +137,24 @@ void TreeProbe::advance() {
 /// Few pairs at once, so that hosts are seen at their own rates.
 void TreeProbe::ask_alone() {
   const std::uint32_t pairs = hosts_ / 2, of = std::min(alone_rounds, pairs);
-  for (std::uint32_t pair = step_; pair < pairs; pair += of)
+  for (std::uint32_t pair = step_ % of; pair < pairs; pair += of)
     both_ways(asked_, labels_[std::size_t{2} * pair], labels_[std::size_t{2} * pair + 1]);
+}
+
+/// Whether the same pairs had other rates the second time, so that other traffic is on the network.
+bool TreeProbe::differ() const {
+  double streams = 0, differ = 0;
+  for (std::size_t first = 0, second = rounds_.size() / 2; second < rounds_.size(); ++first, ++second)
+    for (std::size_t i = 0; i < rounds_[first].rates.size(); ++i) {
+      const auto [low, high] = std::minmax(rounds_[first].rates[i], rounds_[second].rates[i]);
+      streams += 1, differ += low < steady * high;
+    }
+  return differ > busy * streams;
 }
 
 /// The circle method: all pairs once in as many rounds as a host has others; then with other labels.
 void TreeProbe::ask_loaded() {
+  if (many()) return found_ == 0 || step_ % 2 == 0 ? ask_within() : ask_mixed();
   const std::uint32_t even = hosts_ + hosts_ % 2, round = step_ % (even - 1);
   if (round == 0) shuffle(labels_, random_);
   const auto seat = [&](std::uint32_t at) { return at == 0 ? 0 : 1 + (at - 1 + round) % (even - 1); };
@@ -153,6 +166,7 @@ void TreeProbe::ask_loaded() {
 
 bool TreeProbe::ask_split() {
   if (hosts_ < 4) return false;
+  if (many()) return stage_ == Stage::split && ask_planned();
   if (stage_ == Stage::again) {  // what was found meanwhile tells who is near
     std::vector<Split*> kept;
     for (Split& split : splits_)
@@ -185,20 +199,6 @@ void TreeProbe::ask_across(Split& split, Pairing pairing) {
   if (pairing == near) choose_near(inside, outside);
   for (std::size_t i = 0; i < inside.size(); ++i) both_ways(asked_, inside[i], outside[i]);
   split.tests.push_back({rounds_.size()});
-}
-
-/// Hosts between the same bottlenecks send to each other, everywhere at once: at their own rates.
-void TreeProbe::ask_inside() {
-  std::vector<std::vector<std::uint32_t>> at(tree_.bottlenecks.size() + 1);
-  for (std::uint32_t host = 0; host < hosts_; ++host) {
-    HostSet alone(hosts_, 0);
-    alone[host] = 1;
-    at[around(tree_, alone)].push_back(host);
-  }
-  for (std::vector<std::uint32_t>& hosts : at) {
-    shuffle(hosts, random_);
-    for (std::size_t i = 0; i + 1 < hosts.size(); i += 2) both_ways(asked_, hosts[i], hosts[i + 1]);
-  }
 }
 
 void TreeProbe::ask_permutation() {
@@ -234,7 +234,13 @@ std::vector<double> TreeProbe::changes(bool repeats) const {
       const Across rates = across(split.hosts, round.streams, fair_rates(tree_, round.streams));
       parts.push_back((sums.out + sums.in) / std::max(rates.out + rates.in, 1.0));
     }
-    if (repeats) parts = {parts[repeated], parts[repeated + 2]};
+    if (repeats) {
+      const auto again =
+          std::find_if(split.tests.begin(), split.tests.end(), [](const Test& test) { return test.repeats; });
+      if (again == split.tests.end()) continue;
+      const std::size_t at = static_cast<std::size_t>(again - split.tests.begin());
+      parts = {parts[at], parts[many() ? at - 1 : repeated]};
+    }
     const auto [low, high] = std::minmax_element(parts.begin(), parts.end());
     found.push_back((*high - *low) / std::max(*high, 1e-9));
   }

@@ -4,6 +4,7 @@
 /// Pairs alone tell the rates of hosts; matchings in which all send suggest who shares a bottleneck; of each suggested
 /// split all hosts of one side send to the other and back, which proves or refutes it. Permutations at the end check
 /// what was found.
+#include <array>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -12,6 +13,13 @@
 #include "core/network/measured_tree.hpp"
 
 namespace hocket {
+
+/// Fisher and Yates: the standard library's shuffle differs between machines.
+template <class T>
+void shuffle(std::vector<T>& items, std::mt19937_64& random) {
+  for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[random() % i]);
+}
+void both_ways(std::vector<Stream>& streams, std::uint32_t a, std::uint32_t b);
 
 class TreeProbe {
  public:
@@ -38,7 +46,11 @@ class TreeProbe {
  private:
   enum class Stage : std::uint8_t { alone, loaded, split, again, inside, check, done };
   enum Pairing : std::uint8_t { near, spread };
-  static constexpr std::size_t repeated = 2;  ///< test of a split that is made again after the next
+  static constexpr double least_gain = 0.1;         ///< squared rates of a host that noise may explain
+  static constexpr double bottleneck = 0.85;        ///< of the predicted rate over a split: less is a bottleneck
+  static constexpr std::uint32_t alone_rounds = 8;  ///< all twice
+  static constexpr std::uint32_t few = 64;          ///< hosts of which every pair is measured
+  static constexpr std::size_t repeated = 2;        ///< test of a split that is made again after the next
   struct Test {
     std::size_t round;
     bool repeats = false;  ///< the streams of another test
@@ -48,13 +60,32 @@ class TreeProbe {
     std::vector<Test> tests;
     double below;  ///< of what is predicted without it: then it is accepted
     std::uint32_t moved = 0;
+    double part = 1;  ///< that came through
     bool accepted = false, refuted = false;
   };
 
+  /// A round of tests: of which splits, and where it is one again, how many rounds after.
+  struct Planned {
+    std::vector<std::size_t> splits;
+    std::size_t repeats = 0;
+  };
+
+  [[nodiscard]] bool many() const { return hosts_ > few; }
   [[nodiscard]] std::uint32_t checks() const { return static_cast<std::uint32_t>(errors_.size()); }
   void advance();
   void ask_alone();
   void ask_loaded();
+  void ask_within();
+  void ask_mixed();
+  void propose_larger(const Places& places);
+  [[nodiscard]] std::vector<std::vector<std::uint32_t>> groups() const;
+  [[nodiscard]] bool load_more();
+  [[nodiscard]] bool propose_many();
+  [[nodiscard]] bool ask_planned();
+  void judge_many();
+  [[nodiscard]] double within(const Split& split) const;
+  [[nodiscard]] bool make_room(const Split& split);
+  void drop_strangers(Split& split) const;
   [[nodiscard]] bool ask_split();
   [[nodiscard]] bool propose();
   [[nodiscard]] bool tried(const HostSet& hosts) const;
@@ -62,22 +93,22 @@ class TreeProbe {
   void choose_near(const std::vector<std::uint32_t>& inside, std::vector<std::uint32_t>& outside) const;
   void judge();
   void eliminate();
-  void ask_inside();
   void ask_permutation();
   void check(const std::vector<double>& rates);
   struct Through {
     double measured, predicted;
     [[nodiscard]] double part() const { return predicted > 0 ? measured / predicted : 1; }
   };
-  [[nodiscard]] std::vector<Through> through(const Split& split, const MeasuredTree& tree, bool out) const;
+  [[nodiscard]] std::array<std::vector<Through>, 2> through(const Split& split, const MeasuredTree& tree) const;
   [[nodiscard]] double reached(const Split& split, const MeasuredTree& without) const;
+  [[nodiscard]] bool differ() const;
   [[nodiscard]] Bottleneck capacity(const Split& split, const MeasuredTree& without) const;
   [[nodiscard]] MeasuredTree without(const HostSet& hosts) const;
   [[nodiscard]] std::vector<HostSet> differences() const;
   [[nodiscard]] std::vector<double> changes(bool repeats) const;
 
-  std::uint32_t hosts_, most_, loaded_ = 0, refuted_ = 0;
-  bool loaded_twice_ = false;
+  std::uint32_t hosts_, most_, loaded_ = 0, first_loaded_ = 0, refuted_ = 0, stale_ = 0;
+  bool loaded_twice_ = false, busy_ = false, proposed_ = false;
   std::mt19937_64 random_;
   Stage stage_ = Stage::alone;
   std::uint32_t step_ = 0;  ///< of the stage
@@ -85,6 +116,9 @@ class TreeProbe {
   std::vector<Stream> asked_;
   std::vector<StreamRound> rounds_, checked_;
   std::vector<Split> splits_;
+  std::vector<Planned> planned_;
+  std::size_t next_planned_ = 0, loaded_from_ = 0, loaded_to_ = 0,
+              found_ = 0;  ///< tests, first round of matchings, bottlenecks before
   std::vector<double> errors_;
   MeasuredTree tree_;
 };

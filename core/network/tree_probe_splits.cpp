@@ -10,11 +10,10 @@ namespace {
 
 constexpr double no_limit = std::numeric_limits<double>::infinity();
 constexpr std::uint32_t most_shifts = 4;
-constexpr double least_gain = 0.1;   ///< squared rates of a host that noise may explain
-constexpr double filled = 0.8;       ///< of the most that the others let through: tests that load a split
-constexpr double bottleneck = 0.85;  ///< of the predicted rate over a split: less is a bottleneck
-constexpr double nearly = 0.95;      ///< of what the union of two may explain alone
-constexpr double explained = 0.9;    ///< more is what the other bottlenecks let through
+constexpr std::size_t most_tests = 12;  ///< of a split, where other traffic may make a bottleneck of none
+constexpr double filled = 0.8;          ///< of the most that the others let through: tests that load a split
+constexpr double nearly = 0.95;         ///< of what the union of two may explain alone
+constexpr double explained = 0.9;       ///< more is what the other bottlenecks let through
 
 }  // namespace
 
@@ -90,41 +89,44 @@ MeasuredTree TreeProbe::without(const HostSet& hosts) const {
   return tree;
 }
 
-/// Rates that the split let through in each test, and that the other bottlenecks would: of tests in which these let
-/// much through, the best first, as other traffic takes from some.
-std::vector<TreeProbe::Through> TreeProbe::through(const Split& split, const MeasuredTree& tree, bool out) const {
-  std::vector<Through> all;
-  double most = 0;
+/// Rates that the split let through, out and in, in each test, and that the other bottlenecks would: of tests in which
+/// these let much through, the best first, as other traffic takes from some.
+std::array<std::vector<TreeProbe::Through>, 2> TreeProbe::through(const Split& split, const MeasuredTree& tree) const {
+  std::array<std::vector<Through>, 2> both;
+  const Places places(tree);
   for (const Test& test : split.tests) {
     const StreamRound& round = rounds_[test.round];
     const Across sums = across(split.hosts, round.streams, round.rates);
-    const Across rates = across(split.hosts, round.streams, fair_rates(tree, round.streams));
-    all.push_back(out ? Through{sums.out, rates.out} : Through{sums.in, rates.in});
-    most = std::max(most, all.back().predicted);
+    const Across rates = across(split.hosts, round.streams, fair_rates(tree, places, round.streams));
+    both[0].push_back({sums.out, rates.out}), both[1].push_back({sums.in, rates.in});
   }
-  std::erase_if(all, [&](const Through& each) { return each.predicted < filled * most; });
-  std::sort(all.begin(), all.end(), [](const Through& a, const Through& b) { return a.part() > b.part(); });
-  return all;
+  for (std::vector<Through>& all : both) {
+    double most = 0;
+    for (const Through& each : all) most = std::max(most, each.predicted);
+    std::erase_if(all, [&](const Through& each) { return each.predicted < filled * most; });
+    std::sort(all.begin(), all.end(), [](const Through& a, const Through& b) { return a.part() > b.part(); });
+  }
+  return both;
 }
 
 /// In the direction where less came through.
 double TreeProbe::reached(const Split& split, const MeasuredTree& tree) const {
-  return std::min(through(split, tree, true)[0].part(), through(split, tree, false)[0].part());
+  const auto both = through(split, tree);
+  return std::min(both[0][0].part(), both[1][0].part());
 }
 
 Bottleneck TreeProbe::capacity(const Split& split, const MeasuredTree& tree) const {
-  const auto rate = [&](bool out) {
-    const std::vector<Through> all = through(split, tree, out);
+  const auto rate = [](const std::vector<Through>& all) {
     const std::size_t best = (all.size() + 3) / 4;  // streams that have just begun may leave some of it unused
     double measured = 0, predicted = 0;
     for (std::size_t i = 0; i < best; ++i) measured += all[i].measured, predicted += all[i].predicted;
     return measured < explained * predicted ? measured / static_cast<double>(best) : no_limit;
   };
-  return {split.hosts, rate(true), rate(false)};
+  const auto both = through(split, tree);
+  return {split.hosts, rate(both[0]), rate(both[1])};
 }
 
 void TreeProbe::judge() {
-  if (stage_ == Stage::again) return;
   Split& split = splits_.back();
   if (split.tests.size() == 2 && split.moved < most_shifts && hosts_ <= 256) {
     const SplitCandidate best = refined(tree_, rounds_, split.hosts);
@@ -133,6 +135,7 @@ void TreeProbe::judge() {
   }
   if (split.tests.size() >= repeated + 2 && reached(split, tree_) >= split.below) split.refuted = true, ++refuted_;
   if (split.refuted || split.tests.size() < repeated + 3) return;
+  if (busy_ && split.tests.size() < most_tests) return;
   const Bottleneck found = capacity(split, tree_);
   split.accepted = true, refuted_ = 0;
   tree_.bottlenecks.push_back(found);
@@ -141,6 +144,14 @@ void TreeProbe::judge() {
 /// Splits that others explain go, as a switch between two bottlenecks has none of its own; the rates of the rest
 /// follow.
 void TreeProbe::eliminate() {
+  if (many()) {  // in one pass
+    for (Split& split : splits_)
+      if (split.accepted && reached(split, without(split.hosts)) >= bottleneck) {
+        tree_ = without(split.hosts);
+        split.accepted = false, split.refuted = true;
+      }
+    return;
+  }
   while (true) {
     Split* best = nullptr;
     double most = bottleneck;

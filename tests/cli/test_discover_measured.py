@@ -51,3 +51,10 @@ def test_kept_networks_serve_without_measuring(
     assert answer.code == 0, answer
     assert sorted(answer.out.split()) == hosts
     refused(hocket("order", "--network", "measure"), "give --hosts or --slurm")
+    domains = hocket("order", "--network", "measure", "--hosts", "n[0-3].cluster.example")
+    assert "measuring" not in domains.err
+    monkeypatch.setenv("SLURM_JOB_NODELIST", "n[2-5]")
+    answer = hocket("env", "--network", "measure")
+    assert answer.code == 0 and "HOCKET_PLAN=" in answer.out, answer
+    monkeypatch.delenv("SLURM_JOB_NODELIST")
+    refused(hocket("env", "--network", "measure"), "between which hosts is not said")

@@ -50,6 +50,10 @@ FORMS = {
     "mpich-hostfile": "n0:2\nn1:2\n",
     "hydra": "n0:2,n1:2\n",
     "torchrun": "n0\nn1\n",
+    "pbs": "n0\nn0\nn1\nn1\n",
+    "kubernetes": "n0 slots=2\nn1 slots=2\n",
+    "volcano": "n0\nn1\n",
+    "ray": "n0\nn1\n",
 }
 
 
@@ -57,6 +61,16 @@ FORMS = {
 def test_formats(hocket, form: str) -> None:
     words = ["--network", "star:3", "--hosts", "n[0-1]", "--ranks-per-host", 2, "--for", "all-gather:ring"]
     assert hocket("order", *words, "--format", form).out == FORMS[form]
+
+
+def test_a_file_and_its_path(hocket, tmp_path: Path) -> None:
+    """As SLURM_HOSTFILE=$(hocket order … -o FILE) wants it."""
+    path = tmp_path / "ordered"
+    words = ["--network", "star:2", "--ranks-per-host", 2, "--format", "slurm"]
+    answer = hocket("order", *words, "-o", path)
+    assert (answer.code, answer.out) == (0, f"{path}\n")
+    assert sorted(path.read_text().split()) == ["n0", "n0", "n1", "n1"]
+    refused(hocket("order", *words, "-o", tmp_path / "no" / "file"), "no/file")
 
 
 @pytest.mark.parametrize("form", ["openmpi-hostfile", "openmpi-rankfile", "mpich-hostfile"])
@@ -246,7 +260,7 @@ def test_many_ranks_are_told_by_link_rates(hocket) -> None:
         (["--for", "halo:"], ["names no file"]),
         (["--for", "matrix:/nowhere.csv"], ["/nowhere.csv"]),
         (["--bytes", "0"], ["--bytes 0"]),
-        (["--format", "pbs"], ["--format 'pbs' is not accepted"]),
+        (["--format", "lsf"], ["--format 'lsf' is not accepted"]),
         (["--ranks-per-host", "0"], ["--ranks-per-host 0"]),
         (["--ranks-per-host", "65536", "--network", "tree:100x100"], ["ranks"]),
     ],

@@ -18,7 +18,7 @@ from hocket.cli._shared.launching import (
     need_network,
     rank_options,
 )
-from hocket.cli._shared.measured import check_ranks_given
+from hocket.cli._shared.measured import MEASURE, check_ranks_given, kept_or_measured
 from hocket.cli._shared.options import ranks_option
 from hocket.cli._shared.plots import plot_option
 from hocket.cli._shared.request import seed_option
@@ -138,6 +138,10 @@ def _bench(
     os.environ["HOCKET_CHOOSE"] = "off"  # both sides are measured: nothing is left to find out
     output = _Output(csv_file, [file for _, file in plots])
     if in_a_job():
+        if source == MEASURE:
+            raise UsageError(
+                "--network measure starts ranks of its own", remedy="name the file that is kept, or give -n"
+            )
 
         def here(comm: MPI.Intracomm) -> int:
             work_of(_WORK)(comm, what, output.hear)
@@ -148,6 +152,10 @@ def _bench(
     ranks = ranks or 0
     need_network(source, options)
     check_ranks_here(ranks, hostfile)
+    if source == MEASURE:
+        from hocket.network.chosen import job_hosts
+
+        source = what["network"] = kept_or_measured(job_hosts(os.environ, hostfile), ranks, mpi_name, hostfile)
     mpi = find_mpi(mpi_name)
     outcome = run_job(
         Job(_WORK, ranks, what, "all was measured"), mpi, _environment(mpi, ranks, source, options), output.hear,

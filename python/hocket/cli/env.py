@@ -13,6 +13,7 @@ import click
 
 from hocket.cli._shared.commands import Command
 from hocket.cli._shared.launching import abi_option, mpi_named, plans_option, program_options
+from hocket.cli._shared.measured import MEASURE, measured_between
 from hocket.cli._shared.options import defaults_options, load_network, loud, network_option
 from hocket.errors import UsageError
 from hocket.system.terminal import for_programs
@@ -82,6 +83,8 @@ def env(
         raise UsageError(f"--program {program}: no such program", remedy="check its path, or leave it out")
     chosen = Abi(abi) if abi != "auto" else abi_of(program) if program else Abi.NATIVE
     mpicc = compiler_wrapper(mpi_name, chosen)
+    if network == MEASURE:
+        network = measured_between(sorted(job_hosts(os.environ, None)), mpi_name)
     known = load_network(network, defaults, hosts=job_hosts(os.environ, None))
     variables = scheduled_environment(mpicc, known, options, plans)
     if line := loud(known):

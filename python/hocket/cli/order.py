@@ -20,7 +20,7 @@ from hocket.cli._shared.options import (
 )
 from hocket.cli._shared.request import bytes_option, parse_size
 from hocket.cli._shared.usage import Choice
-from hocket.cli._shared.work import as_columns, json_option, wants_json, with_spinner
+from hocket.cli._shared.work import as_columns, check_writable, json_option, wants_json, with_spinner, write_atomically
 from hocket.errors import UsageError
 from hocket.network.chosen import listed_names, slurm_lists
 from hocket.network.hostlist import expand
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @click.command(
     cls=Command,
     examples=(
-        "hocket order --network cluster.toml --slurm --format slurm > hosts",
+        "hocket order --network cluster.toml --slurm --format slurm -o hosts",
         "hocket order --network measure --hosts @hostfile --for all-reduce:ring --explain",
     ),
 )
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 @bytes_option()
 @click.option("--format", "form", type=Choice(list(FORMATS)), default="plain", show_default=True,
               help="Program that will read the order.")  # fmt: skip
+@click.option("-o", "--output", metavar="FILE", help="Write the order to FILE, and print its path instead.")
 @click.option("--explain", is_flag=True, help="Say on standard error what each call gains, and why.")
 @calibration_option
 @defaults_options
@@ -64,6 +65,7 @@ def order(
     wanted: str,
     size: str,
     form: str,
+    output: str | None,
     explain: bool,
     calibration: str | None,
     defaults: Defaults,
@@ -79,6 +81,8 @@ def order(
             "srun places the ranks of each group of a heterogeneous job by itself",
             remedy='order one group: --hosts "$SLURM_JOB_NODELIST_HET_GROUP_0"; or give another --format',
         )
+    if output is not None:
+        check_writable(output)
     if source == MEASURE:
         source = _measured(hosts, slurm)
     known = load_network(source, defaults)
@@ -100,7 +104,11 @@ def order(
         return
     if explain:
         _explain(found, calls, form, told, known)
-    click.echo(target.text(found), nl=False)
+    if output is None:
+        click.echo(target.text(found), nl=False)
+        return
+    write_atomically(output, [target.text(found)])
+    click.echo(output)
 
 
 def _measured(hosts: str | None, slurm: bool) -> str:

@@ -44,6 +44,10 @@ def _per_rank(order: Ordered) -> str:
     return _lines(order.hosts)
 
 
+def _nodes(order: Ordered) -> str:
+    return _lines([host for host, _ in order.blocks])
+
+
 def _cut_names(order: Ordered) -> str:
     """The setting by which Open MPI takes hosts with one first label for several; empty if there are none."""
     names = {name for name in order.hosts if not _ADDRESS.fullmatch(name)}
@@ -92,9 +96,19 @@ FORMATS: Final[dict[str, Format]] = {
         True, ("mpiexec", "mpiexec.hydra"), "mpiexec -hosts $(cat FILE) -n N PROGRAM",
         lambda order: ",".join(f"{host}:{ranks}" for host, ranks in order.blocks) + "\n",
     ),
+    "pbs": Format(False, ("mpiexec", "mpirun"), "PBS_NODEFILE=FILE mpiexec -n N PROGRAM", _per_rank),
+    "kubernetes": Format(
+        True, (), "mpirun --hostfile FILE --map-by slot -n N PROGRAM in the launcher's pod (MPIJob, JobSet), in place "
+        "of /etc/mpi/hostfile", _hostfile,
+    ),
+    "volcano": Format(
+        True, (), "mpiexec --hostfile FILE in the master's task, in place of /etc/volcano/worker.host", _nodes,
+    ),
     "torchrun": Format(
-        True, (), "torchrun --node-rank R on the host of line R, counted from 0; --master-addr: the first line",
-        lambda order: _lines([host for host, _ in order.blocks]),
+        True, (), "torchrun --node-rank R on the host of line R, counted from 0; --master-addr: the first line", _nodes,
+    ),
+    "ray": Format(
+        True, (), "bundle R asks for {'node:ADDRESS': 0.001} of line R, counted from 0", _nodes,
     ),
     "plain": Format(False, (), "a host for each rank, as --placement FILE reads it", _per_rank),
 }  # fmt: skip

@@ -121,13 +121,21 @@ def kept_or_measured(
     return path
 
 
-def measured_between(hosts: Sequence[str]) -> str:
+def measured_between(hosts: Sequence[str], mpi_name: str | None = None) -> str:
     """The same where only hosts are known: a rank on each measures."""
     from hocket.launch.job import in_a_job
 
+    if not hosts:
+        raise UsageError(
+            "--network measure: between which hosts is not said",
+            remedy="call it in a Slurm job, or have them measured: hocket network discover --measure -n RANKS "
+            "--hostfile FILE -o FILE.toml",
+        )
     if in_a_job():
-        raise UsageError("--measure starts ranks of its own", remedy="call it outside of a job's ranks")
+        raise UsageError(
+            "--network measure starts ranks of its own", remedy="call it outside of a job's ranks"
+        )
     with TemporaryDirectory() as folder:
         file = Path(folder) / "hosts"
         file.write_text("".join(f"{host}{os.linesep}" for host in hosts))
-        return kept_or_measured(hosts, len(hosts), None, str(file))
+        return kept_or_measured(hosts, len(hosts), mpi_name, str(file))

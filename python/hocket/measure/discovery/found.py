@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import mean, median
@@ -228,10 +228,13 @@ def kept_path(hosts: Collection[str]) -> Path:
 
 
 def kept_for(hosts: Collection[str]) -> Path | None:
-    """The kept network of these hosts, or the smallest that has all of them. Damaged files are left alone."""
-    own = kept_path(hosts)
-    others = sorted(own.parent.glob("network-*.toml"), key=lambda path: path.stat().st_size)
-    return next((path for path in (own, *others) if set(hosts) <= set(_hosts(path))), None)
+    """The smallest kept network that has all of these hosts, with or without domains. Damaged files are left alone."""
+    kept = sorted(cache_dir().glob("network-*.toml"), key=lambda path: path.stat().st_size)
+    return next((path for path in kept if _labels(hosts) <= _labels(_hosts(path))), None)
+
+
+def _labels(hosts: Iterable[str]) -> set[str]:
+    return {host if host[:1].isdigit() else host.partition(".")[0] for host in hosts}  # addresses stay
 
 
 def _hosts(path: Path) -> Iterator[str]:
