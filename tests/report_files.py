@@ -71,9 +71,7 @@ def run_report(path: Path, **said: Any) -> Path:
         "problems": [],
         "lines": [first | said, second],
         "choices": [choice, choice | {"candidate": "native", "predicted": 0, "measured": 0.16, "message": 8}],
-        "advice": [
-            "12% of the time went to calls that the MPI library served: try a smaller --min-bytes"
-        ],
+        "advice": ["12% of the time went to calls that the MPI library served: try a smaller --min-bytes"],
     }
     path.write_text(json.dumps(document, indent=1))
     return path

@@ -155,7 +155,9 @@ def _bench(
     if source == MEASURE:
         from hocket.network.chosen import job_hosts
 
-        source = what["network"] = kept_or_measured(job_hosts(os.environ, hostfile), ranks, mpi_name, hostfile)
+        source = what["network"] = kept_or_measured(
+            job_hosts(os.environ, hostfile), ranks, mpi_name, hostfile
+        )
     mpi = find_mpi(mpi_name)
     outcome = run_job(
         Job(_WORK, ranks, what, "all was measured"), mpi, _environment(mpi, ranks, source, options), output.hear,

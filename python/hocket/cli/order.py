@@ -20,7 +20,14 @@ from hocket.cli._shared.options import (
 )
 from hocket.cli._shared.request import bytes_option, parse_size
 from hocket.cli._shared.usage import Choice
-from hocket.cli._shared.work import as_columns, check_writable, json_option, wants_json, with_spinner, write_atomically
+from hocket.cli._shared.work import (
+    as_columns,
+    check_writable,
+    json_option,
+    wants_json,
+    with_spinner,
+    write_atomically,
+)
 from hocket.errors import UsageError
 from hocket.network.chosen import listed_names, slurm_lists
 from hocket.network.hostlist import expand
