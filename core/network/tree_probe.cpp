@@ -44,7 +44,7 @@ TreeProbe::TreeProbe(std::uint32_t hosts, std::uint64_t seed, std::uint32_t most
   const std::uint32_t one = hosts - 1 + hosts % 2;
   loaded_ = hosts < 4 ? 0 : one * ((least_loaded + one - 1) / one);
   loaded_ = std::min(loaded_, std::max(most / 2, 8U));
-  loaded_from_ = 2 * alone_rounds, first_loaded_ = loaded_;
+  loaded_from_ = std::size_t{2} * alone_rounds, first_loaded_ = loaded_;
   advance();
 }
 
