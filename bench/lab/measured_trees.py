@@ -26,13 +26,12 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
-from run import emulated
 
 from hocket import _core
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import add_mpi, mpis
-from results_file import Row, begin, cells, grouped, read
+from results_file import Row, begin, cells, grouped, provenance, read
 
 HOCKET = [sys.executable, "-m", "hocket"]
 RATIOS = (1, 1, 2, 3, 4, 8, 16)
@@ -193,7 +192,10 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     head = ["MPI", "trees", "sets right", "rates within 10 %, too", "invented", "most seconds", "most MB"]
     names = list(rows[0])
     return [
-        *emulated("Networks measured without a file: random trees", heading),
+        "# Networks measured without a file: random trees",
+        "",
+        f"{provenance(heading)}.",
+        "",
         *cells(head, told),
         "",
         *cells(names, [[math.nan if row[name] is None else row[name] for name in names] for row in rows]),

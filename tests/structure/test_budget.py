@@ -14,7 +14,7 @@ SLACK = 500  # a ceiling that is further above than this has been forgotten
 
 # Room: most lines of code today, and where it is to go.
 LINES = {
-    "core": (30_300, 25_000),
+    "core": (30_600, 25_000),
     "runtime": (19_500, 15_500),
     "sort": (6_900, 5_800),
     "bindings": (2_400, 1_500),
