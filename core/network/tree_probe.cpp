@@ -141,7 +141,7 @@ void TreeProbe::ask_alone() {
     both_ways(asked_, labels_[std::size_t{2} * pair], labels_[std::size_t{2} * pair + 1]);
 }
 
-/// Whether the same pairs had other rates the second time, so that other traffic is on the network.
+/// True if the same pairs had other rates the second time, so that other traffic is on the network.
 bool TreeProbe::differ() const {
   double streams = 0, differ = 0;
   for (std::size_t first = 0, second = rounds_.size() / 2; second < rounds_.size(); ++first, ++second)

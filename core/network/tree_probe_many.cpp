@@ -1,4 +1,4 @@
-/// What is asked of many hosts, where a tournament and tests of one split at a time would take too long: random
+/// Rounds that are asked of many hosts, where a tournament and tests of one split at a time would take too long: random
 /// matchings within what is known to hang together, and tests of many splits at once.
 #include <algorithm>
 #include <numeric>
@@ -62,7 +62,7 @@ void TreeProbe::propose_larger(const Places& places) {
     float measured = 0, predicted = 0, own = 0;
   };
   std::vector<Seen> seen(hosts_ * count);
-  for (std::size_t r = 2 * alone_rounds; r < loaded_to_; ++r) {
+  for (std::size_t r = std::size_t{2} * alone_rounds; r < loaded_to_; ++r) {
     if (r == 2 * alone_rounds + std::min(first_loaded_, most_again)) r = loaded_from_;
     const std::vector<double> predicted = fair_rates(tree_, places, rounds_[r].streams);
     for (std::size_t s = 0; s < predicted.size(); ++s) {
@@ -88,7 +88,7 @@ void TreeProbe::propose_larger(const Places& places) {
   }
 }
 
-/// Whether more matchings may tell more: something was found since the last, and there are rounds left.
+/// True if more matchings may tell more: something was found since the last, and there are rounds left.
 bool TreeProbe::load_more() {
   const std::size_t found = tree_.bottlenecks.size();
   std::size_t largest = 0;
@@ -116,7 +116,8 @@ bool TreeProbe::propose_many() {
   }
   std::vector<std::span<const StreamRound>> looked_at{recent};
   if (found_ > 0)
-    looked_at.push_back(std::span(rounds_).subspan(2 * alone_rounds, std::min<std::size_t>(first_loaded_, most_again)));
+    looked_at.push_back(
+        std::span(rounds_).subspan(std::size_t{2} * alone_rounds, std::min<std::size_t>(first_loaded_, most_again)));
   for (const auto& rounds : looked_at)
     for (const SplitCandidate& candidate : split_candidates(tree_, rounds, apart))
       if (candidate.gain >= least_gain && candidate.within > apart && candidate.apart < apart &&
@@ -220,7 +221,7 @@ double TreeProbe::within(const Split& split) const {
   return of > 0 ? sum / of : 1;
 }
 
-/// Whether no bottleneck is the same or crosses this one but weaker ones, which go: some hosts are in the wrong set.
+/// True if no bottleneck is the same or crosses this one but weaker ones, which go: some hosts are in the wrong set.
 bool TreeProbe::make_room(const Split& split) {
   std::vector<Split*> going;
   for (Split& other : splits_) {

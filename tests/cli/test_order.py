@@ -64,7 +64,7 @@ def test_formats(hocket, form: str) -> None:
 
 
 def test_a_file_and_its_path(hocket, tmp_path: Path) -> None:
-    """As SLURM_HOSTFILE=$(hocket order … -o FILE) wants it."""
+    """The form that SLURM_HOSTFILE=$(hocket order … -o FILE) needs."""
     path = tmp_path / "ordered"
     words = ["--network", "star:2", "--ranks-per-host", 2, "--format", "slurm"]
     answer = hocket("order", *words, "-o", path)
