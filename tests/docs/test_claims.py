@@ -144,6 +144,28 @@ def irregular(collective: str, size: int, *mpis: str, place: str = "chain:8,8,8,
     return [ratios[f"{place} rate=50Mbit", mpi, collective, str(size)] for mpi in mpis or ("mpich",)]
 
 
+def programs(*names: str) -> Figures:
+    """Ratios of whole programs."""
+    found = {row[0]: row[6].split()[0] for row in cells_of("programs")}
+    return [found[name] for name in names]
+
+
+def program(name: str) -> Figures:
+    return next((*row[4:6], row[6].split()[0]) for row in cells_of("programs") if row[0] == name)
+
+
+def measured_trees() -> Figures:
+    """Trees whose sets are right, with noise and with traffic; fat trees; leaves found of the largest."""
+    right = {row[0]: (row[2], row[1]) for row in cells_of("measured-trees-simulated") if len(row) == 7}
+    noise, traffic = right["simulated, noise 10 %"], right["simulated, noise 5 %, traffic 20 %"]
+    large = [row for row in rows_of("measured-trees-simulated") if row["hosts"] == 4096]
+    assert right["simulated, noise 10 %, 4096 hosts"][0] == "0" and right[
+        "simulated, noise 10 %, 512 hosts"
+    ] == ("2", "3")
+    found = [row["found"] for row in large]
+    return noise[1], noise[0], traffic[0], min(found), max(found), max(row["bottlenecks"] for row in large)
+
+
 def of_three(place: str, mpi: str, size: int) -> Figures:
     return [irregular(of, size, mpi, place=place)[0] for of in ("equal", "dense", "fresh")]
 
@@ -227,6 +249,15 @@ CLAIMS: list[tuple[str, str, Callable[[], Figures]]] = [
     ("../README", "run {} times as fast as with MPICH, and {} times", paths_of_jobs),
     ("../README", "Alltoallv, 16 KiB, new sizes every call | {} / {}",
      lambda: irregular("fresh", 16384, "mpich", "openmpi")),
+    ("../README", "solver, sort, FFT; LAMMPS | {}, {}, {}; {} |",
+     lambda: programs("gradients", "sort", "pencils", "salt")),
+    ("evidence", "a sparse matrix without a pattern | MPICH | {} | {} | {} |", lambda: program("gradients")),
+    ("evidence", "sample sort, 15 times | MPICH | {} | {} | {} |", lambda: program("sort")),
+    ("evidence", "pencils of 128³ | MPICH | {} | {} | {} |", lambda: program("pencils")),
+    ("evidence", "ions with PPPM | Open MPI 4.1 | {} | {} | {} |", lambda: program("salt")),
+    ("networks", "On {} simulated ones 39 are right", lambda: measured_trees()[:1]),
+    ("networks", "{} are right with 10 % of noise, and {} beside others", lambda: measured_trees()[1:3]),
+    ("networks", "{} to {} of {} leaves are found", lambda: measured_trees()[3:]),
     ("evidence", "| uneven | 16384 | 24 | {} | {}", lambda: irregular("dense", 16384, "mpich", "openmpi")),
     ("evidence", "| new sizes | 16384 | 24 | {} | {}", lambda: irregular("fresh", 16384, "mpich", "openmpi")),
     ("evidence", "| uneven | 65536 | 10 | {} |", lambda: irregular("dense", 65536)),

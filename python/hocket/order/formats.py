@@ -108,7 +108,7 @@ FORMATS: Final[dict[str, Format]] = {
         True, (), "torchrun --node-rank R on the host of line R, counted from 0; --master-addr: the first line", _nodes,
     ),
     "ray": Format(
-        True, (), "bundle R asks for {'node:ADDRESS': 0.001} of line R, counted from 0", _nodes,
+        True, (), "rank R asks for {'node:ADDRESS': 0.001} of line R, counted from 0", _nodes,
     ),
     "plain": Format(False, (), "a host for each rank, as --placement FILE reads it", _per_rank),
 }  # fmt: skip
