@@ -130,21 +130,25 @@ void bind_planning(nb::module_& m) {
           "network"_a, "demand"_a, "alpha"_a, "most_steps"_a, nb::call_guard<nb::gil_scoped_release>(),
           "Its time under pair-wise tokens, for what it was planned with; an estimate beyond so many simulation "
           "steps.");
-  const auto planner = [&](const char* name, auto make, const char* doc) {
-    m.def(
-        name,
-        [make](const Network& network, const Demand& demand, std::optional<std::uint32_t> window,
-               const std::string& algorithm, double alpha, std::uint64_t seed,
-               bool whole) { return make(network, demand, ScheduleOptions{algorithm, {alpha, seed}, window, whole}); },
-        "network"_a, "demand"_a, "window"_a = nb::none(), "algorithm"_a = "", "alpha"_a = 0.0, "seed"_a = 1,
-        "whole"_a = false, nb::call_guard<nb::gil_scoped_release>(), doc);
-  };
-  planner("plan_exchange", &plan_exchange,
-          "The schedule that serves the demand best, or that of the named algorithm; without a window its waits are "
-          "those of a run. Whole: ranks pass on no parts of an all-to-all's messages. Raises InputError.");
-  planner(
-      "plan", [](auto&&... request) { return plan(request...); },
-      "The same, verified and predicted: all that a user means by planning.");
+  m.def(
+      "plan_exchange",
+      [](const Network& network, const Demand& demand, std::optional<std::uint32_t> window,
+         const std::string& algorithm, double alpha, std::uint64_t seed, bool whole) {
+        return plan_exchange(network, demand, {algorithm, {alpha, seed}, window, whole});
+      },
+      "network"_a, "demand"_a, "window"_a = nb::none(), "algorithm"_a = "", "alpha"_a = 0.0, "seed"_a = 1,
+      "whole"_a = false, nb::call_guard<nb::gil_scoped_release>(),
+      "The schedule that serves the demand best, or that of the named algorithm; without a window its waits are "
+      "those of a run. Whole: ranks pass on no parts of an all-to-all's messages. Raises InputError.");
+  m.def(
+      "plan",
+      [](const Network& network, const Demand& demand, std::optional<std::uint32_t> window,
+         const std::string& algorithm, double alpha, std::uint64_t seed, bool whole, std::uint64_t most_steps) {
+        return plan(network, demand, {algorithm, {alpha, seed}, window, whole}, most_steps);
+      },
+      "network"_a, "demand"_a, "window"_a, "algorithm"_a, "alpha"_a, "seed"_a, "whole"_a, "most_steps"_a,
+      nb::call_guard<nb::gil_scoped_release>(),
+      "The same, verified and predicted, by a simulation of at most so many steps: all that a user means by planning.");
   m.def(
       "least_of",
       [](const Algorithm& algorithm, const Network& network, const Demand& demand, const Bounds& bounds, double alpha) {

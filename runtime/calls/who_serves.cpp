@@ -59,8 +59,9 @@ Server who_serves(Team& team, const Facts& call) {
   if (!team.met() && (call.form == Form::persistent || (blocks && !by_engine))) {
     if (blocks) {  // ranks need not meet for calls that only the library can serve
       const std::uint64_t limit = settings().min_bytes;
-      const bool is_small = limit > 0 ? call.bytes < limit : call.settled && call.bytes < least_gather_bytes_colliding;
-      if (candidate == nullptr && is_small) return library(FallbackReason::small);
+      const bool asks = !call.settled && (limit == 0 || call.waits);  // ranks whose limits differ find that out
+      if (!asks && candidate == nullptr && call.bytes < (limit > 0 ? limit : least_gather_bytes_colliding))
+        return library(FallbackReason::small);
       if (call.refused) return library(*call.refused);
     }
     team.meet(call.comm);

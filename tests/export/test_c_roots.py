@@ -95,7 +95,9 @@ def test_plain_c99(tmp_path: Path, collective: str) -> None:
 def test_messages_are_sent_whole() -> None:
     """No algorithm cuts what goes into one root or out of it; one to come might."""
     made = plan_collective("gather", read_network("star:4"), 65536)
-    first, *others = made.schedule.rows()
-    cut = _core.Schedule.from_rows(4, 65536, [first, *others, (made.schedule.phases, *first[1:])])
+    (phase, *way, offset, length), *others = made.schedule.rows()
+    half = (phase, *way, offset, length // 2)
+    rest = (made.schedule.phases, *way, length // 2, length // 2)
+    cut = _core.Schedule.from_rows(4, 65536, [half, *others, rest])
     with pytest.raises(UsageError, match=f"'{made.algorithm}' cuts messages"):
         routine_source(replace(made, schedule=cut), "star:4", RoutineOptions("MPI_Gather", "free"))

@@ -207,7 +207,7 @@ def plan_demand(
     if algorithm != AUTO:
         _check_serves(algorithm, network, demand)
     name = "" if algorithm == AUTO else algorithm
-    found = _core.plan(network, demand, window, name, alpha, seed, whole)
+    found = _core.plan(network, demand, window, name, alpha, seed, whole, MOST_STEPS)
     planned = of_choice(network, demand, found, found.prediction)
     planned.alpha, planned.seed = alpha, seed
     planned.certificate = found.certificate

@@ -28,8 +28,9 @@ AGREED = re.compile(
 
 
 def sends(trace: Path, rank: int) -> list[tuple[int, int]]:
-    """Phase and receiver of each message, in the order of the last recorded call."""
-    call = trace.with_name(f"{trace.name}.{rank}").read_text().split("irregular ")[-1]
+    """Phase and receiver of each message, in the order of the last recorded irregular call."""
+    text = trace.with_name(f"{trace.name}.{rank}").read_text()
+    call = re.findall(r"^irregular .*\n((?:(?:to|from) .*\n)*)", text, re.MULTILINE)[-1]
     return [(int(phase), int(dst)) for phase, dst in re.findall(r"^to \d+ (\d+) (\d+)$", call, re.MULTILINE)]
 
 
