@@ -12,7 +12,7 @@ namespace {
 
 constexpr double unbounded = std::numeric_limits<double>::infinity();
 constexpr std::uint32_t most_hosts = 4096;
-constexpr std::uint32_t least_loaded = 24, inside_rounds = 2, check_rounds = 6;
+constexpr std::uint32_t least_loaded = 24, through_rounds = 16, inside_rounds = 2, check_rounds = 6;
 constexpr std::uint32_t most_refutations = 6;
 constexpr double steady = 0.8, busy = 0.1;  ///< of a rate that is measured again; of the streams that are not
 constexpr double noisy = 0.08;              ///< between repeats of a test: other traffic may make a bottleneck of none
@@ -116,8 +116,10 @@ void TreeProbe::advance() {
       stage_ = Stage::loaded, step_ = 0;
       continue;
     }
-    if (stage_ == Stage::split && !many() && !loaded_twice_ && rounds() + loaded_ + 40 < most_) {
-      loaded_twice_ = true;  // some bottlenecks are filled by few matchings
+    if (stage_ == Stage::split && !many() && !loaded_twice_ && !tree_.bottlenecks.empty() &&
+        rounds() + through_rounds + 24 < most_) {
+      loaded_twice_ = true, loaded_ = through_rounds,
+      loaded_from_ = rounds_.size();  // some bottlenecks are filled by few matchings
       stage_ = Stage::loaded, step_ = 0, refuted_ = 0;
       continue;
     }
@@ -155,6 +157,7 @@ bool TreeProbe::differ() const {
 /// The circle method: all pairs once in as many rounds as a host has others; then with other labels.
 void TreeProbe::ask_loaded() {
   if (many()) return found_ == 0 || step_ % 2 == 0 ? ask_within() : ask_mixed();
+  if (loaded_twice_) return ask_through();
   const std::uint32_t even = hosts_ + hosts_ % 2, round = step_ % (even - 1);
   if (round == 0) shuffle(labels_, random_);
   const auto seat = [&](std::uint32_t at) { return at == 0 ? 0 : 1 + (at - 1 + round) % (even - 1); };

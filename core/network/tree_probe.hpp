@@ -75,6 +75,7 @@ class TreeProbe {
   void advance();
   void ask_alone();
   void ask_loaded();
+  void ask_through();
   void ask_within();
   void ask_mixed();
   void propose_larger(const Places& places);

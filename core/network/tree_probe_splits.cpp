@@ -14,13 +14,35 @@ constexpr std::size_t most_tests = 12;  ///< of a split, where other traffic may
 constexpr double filled = 0.8;          ///< of the most that the others let through: tests that load a split
 constexpr double nearly = 0.95;         ///< of what the union of two may explain alone
 constexpr double explained = 0.9;       ///< more is what the other bottlenecks let through
+constexpr double passes = 0.4;          ///< of a host's rate: less would not fill what is behind a bottleneck
+
+/// Capacities of the bottlenecks of a tree, both ways, that pairs chosen so far leave.
+struct Room {
+  const MeasuredTree& tree;
+  std::vector<double> left;
+
+  explicit Room(const MeasuredTree& of) : tree(of) {
+    for (const Bottleneck& each : of.bottlenecks) left.push_back(std::min(each.out, each.in));
+  }
+  [[nodiscard]] double between(std::uint32_t host, std::uint32_t other) const {
+    double rate = std::min(tree.out[other], tree.in[other]);
+    for (std::size_t i = 0; i < left.size(); ++i)
+      if (tree.bottlenecks[i].hosts[host] != tree.bottlenecks[i].hosts[other]) rate = std::min(rate, left[i]);
+    return rate;
+  }
+  void take(std::uint32_t host, std::uint32_t other, double rate) {
+    for (std::size_t i = 0; i < left.size(); ++i)
+      if (tree.bottlenecks[i].hosts[host] != tree.bottlenecks[i].hosts[other]) left[i] -= rate;
+  }
+};
 
 }  // namespace
 
 bool TreeProbe::propose() {
   for (const HostSet& hosts : differences())
     if (!tried(hosts)) return splits_.push_back({hosts, {}, nearly}), true;
-  for (const SplitCandidate& candidate : split_candidates(tree_, rounds_)) {
+  const std::span recent = std::span(rounds_).subspan(loaded_twice_ ? loaded_from_ : 0);
+  for (const SplitCandidate& candidate : split_candidates(tree_, recent)) {
     if (candidate.gain < least_gain) continue;
     SplitCandidate best = hosts_ <= 256 ? refined(tree_, rounds_, candidate.hosts) : candidate;
     for (const HostSet& hosts : {best.hosts, candidate.hosts}) {
@@ -63,23 +85,40 @@ bool TreeProbe::tried(const HostSet& hosts) const {
 
 /// Brings those to the front to which most gets through at once.
 void TreeProbe::choose_near(const std::vector<std::uint32_t>& inside, std::vector<std::uint32_t>& outside) const {
-  std::vector<double> left;  // of each bottleneck between the two sides
-  std::vector<std::vector<std::size_t>> on_way(hosts_);
-  for (const Bottleneck& each : tree_.bottlenecks) {
-    for (const std::uint32_t host : outside)
-      if (each.hosts[host] != each.hosts[inside[0]]) on_way[host].push_back(left.size());
-    left.push_back(std::min(each.out, each.in));
-  }
+  Room room(tree_);
   for (std::size_t i = 0; i < inside.size(); ++i) {
     std::size_t best = i;
     double most = -1;
-    for (std::size_t j = i; j < outside.size(); ++j) {
-      double rate = std::min(tree_.out[outside[j]], tree_.in[outside[j]]);
-      for (const std::size_t line : on_way[outside[j]]) rate = std::min(rate, left[line]);
-      if (rate > most * 1.05) most = rate, best = j;  // of equal ones the first, which is random
-    }
+    for (std::size_t j = i; j < outside.size(); ++j)
+      if (const double rate = room.between(inside[i], outside[j]); rate > most * 1.05)
+        most = rate, best = j;  // of equal ones the first, which is random
     std::swap(outside[i], outside[best]);
-    for (const std::size_t line : on_way[outside[i]]) left[line] -= most;
+    room.take(inside[i], outside[i], most);
+  }
+}
+
+/// Pairs across the bottlenecks that are known as long as these let them through, which fills others behind; then pairs
+/// within.
+void TreeProbe::ask_through() {
+  shuffle(labels_, random_);
+  Room room(tree_);
+  const Places places(tree_);
+  std::vector<std::uint32_t> left = labels_;
+  while (!left.empty()) {
+    const std::uint32_t host = left.back();
+    left.pop_back();
+    std::size_t with = left.size();
+    for (std::size_t i = left.size(); i-- > 0;) {
+      const bool same = places.at[left[i]] == places.at[host];
+      if (same && with == left.size()) with = i;
+      if (same || room.between(host, left[i]) < passes * std::min(tree_.out[left[i]], tree_.in[left[i]])) continue;
+      with = i;
+      break;
+    }
+    if (with == left.size()) continue;
+    both_ways(asked_, host, left[with]);
+    room.take(host, left[with], room.between(host, left[with]));
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(with));
   }
 }
 
