@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "core/algorithms/algorithm.hpp"
 #include "core/algorithms/plan_exchange.hpp"
+#include "core/algorithms/registry.hpp"
 #include "core/demand/collective.hpp"
 #include "core/schedule/bounds.hpp"
 #include "core/schedule/free_routes.hpp"

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from hocket import _core
-from hocket.costs.kept import read_file_of
+from hocket.costs.calibration import read_file_of
 from hocket.costs.memory import read_profile
 from hocket.demand import read_traffic
 from hocket.demand.recorded import RecordedCall, write

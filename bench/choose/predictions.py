@@ -19,7 +19,7 @@ from statistics import median
 from typing import Final
 
 from hocket import _core
-from hocket.costs.kept import read_file_of
+from hocket.costs.calibration import read_file_of
 from hocket.costs.model import costs_for
 from hocket.demand.collectives import ALL_GATHER, ALL_TO_ALL
 from hocket.lab import Lab, LabOptions

@@ -27,7 +27,7 @@ from pathlib import Path
 from hocket.lab import Lab, LabOptions, RunResult
 from hocket.launch.environment import RuntimeOptions, scheduled_environment
 from hocket.launch.mpi import Mpi, mpi4py_environment
-from hocket.launch.paths import PACING, VARIABLE
+from hocket.launch.placement import PACING, VARIABLE
 from hocket.network import read_known_network, read_network_description
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

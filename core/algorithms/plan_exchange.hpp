@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/algorithms/algorithm.hpp"
+#include "core/algorithms/registry.hpp"
 #include "core/limits.hpp"
 #include "core/model/predict.hpp"
 #include "core/schedule/bounds.hpp"

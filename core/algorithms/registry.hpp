@@ -1,6 +1,5 @@
 #pragma once
-/// The algorithms that there are.
-/// A line each; the descriptor is in the file of the algorithm.
+/// The algorithms that there are. Adding one means one file with its descriptor, and one line here.
 // clang-format off
 #define HOCKET_ALGORITHMS(one) \
   one(tree) \
@@ -40,9 +39,73 @@
   one(irregular_list) \
   one(critical)
 // clang-format on
+#include <cstdint>
+#include <memory>
+#include <span>
 #include <string_view>
+#include <vector>
 
-#include "core/algorithms/algorithm.hpp"
+#include "core/demand/demand.hpp"
+#include "core/network/network.hpp"
+#include "core/schedule/bounds.hpp"
+#include "core/schedule/closed_form.hpp"
+#include "core/schedule/schedule.hpp"
+#include "core/schedule/shared_channels.hpp"
+#include "core/schedule/verify.hpp"
+
+namespace hocket {
+
+/// Inputs of an algorithm besides network and demand.
+struct AlgorithmOptions {
+  double alpha = 0;                         ///< seconds a message costs besides its transfer (t_s, α)
+  std::uint64_t seed = 1;                   ///< random seed: the same seed gives the same schedule
+  const ChannelSharing* sharing = nullptr;  ///< channel shares of the demand's messages; null: not computed yet
+};
+
+/// A schedule of which a rank need not know the whole; null: then `why_not` says why, or nothing where the network is
+/// of another kind.
+struct FoundForm {
+  std::unique_ptr<ClosedForm> form;
+  std::string_view algorithm = {};
+  std::string_view why_not = {};
+};
+
+struct Algorithm {
+  Pattern pattern;
+  std::string_view name;
+  std::string_view summary;
+  std::string_view source;                ///< paper and section, or the library that uses it
+  bool contention_free = false;           ///< its schedules pass the verifier wherever `why_not` is empty
+  PortModel ports = PortModel::one_port;  ///< the port model that they keep
+  /// Empty if the algorithm serves this network and demand, else the reason why not.
+  std::string_view (*why_not)(const Network&, const Demand&);
+  Schedule (*make)(const Network&, const Demand&, const AlgorithmOptions&);
+  std::string_view guarantee = {};  ///< guarantee proven for its schedules; empty: nothing beyond the above
+  /// The order in which one is chosen where nobody names one, from 1; 0: it is not.
+  int rank = 0;
+  /// True if its schedule is so far from the bound that later algorithms are tried first; null: never.
+  bool (*is_far)(const Network&, const Demand&, const Bounds&) = nullptr;
+  /// True if it is made for one contribution, in pieces as fine as pays; simulating them all would take minutes.
+  bool one_contribution = false;
+  /// True if its messages fill their phases alike: where nobody says how many may be in flight, one at a time on a
+  /// channel, which a second one would slow down, or as many as of others, whichever is predicted to be faster.
+  bool even_phases = false;
+  /// True if ranks pass on parts of an all-to-all's messages: these take other ways than the network's routes, and only
+  /// the bound of any routes holds.
+  bool own_ways = false;
+  /// Its schedule in closed form, where it has one. `near`: where that comes near the bound, too.
+  FoundForm (*form)(const Network&, const Demand&, bool near) = nullptr;
+};
+
+[[nodiscard]] std::span<const Algorithm* const> all_algorithms();
+
+/// The algorithms of a pattern that are chosen automatically, by ascending `rank`.
+[[nodiscard]] std::vector<const Algorithm*> by_rank(Pattern pattern);
+
+/// Throws InputError that lists the known names. Reductions are scheduled as all-gathers.
+[[nodiscard]] const Algorithm& find_algorithm(std::string_view name, Pattern pattern = Pattern::all_to_all);
+
+}  // namespace hocket
 
 namespace hocket::algorithms {
 

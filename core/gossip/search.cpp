@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "core/error.hpp"
-#include "core/gossip/bounds.hpp"
 #include "core/gossip/grids.hpp"
+#include "core/gossip/steps.hpp"
 
 namespace hocket::gossip {
 

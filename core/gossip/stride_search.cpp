@@ -8,7 +8,7 @@
 #include <random>
 
 #include "core/error.hpp"
-#include "core/gossip/bounds.hpp"
+#include "core/gossip/steps.hpp"
 #include "core/gossip/stride.hpp"
 #include "core/gossip/stride_evaluator.hpp"
 

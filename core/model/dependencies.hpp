@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/network/network.hpp"
-#include "core/schedule/grouped.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/schedule/waits.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/network/alternatives.hpp"
-#include "core/network/next_hops.hpp"
+#include "core/network/routing.hpp"
 
 namespace hocket {
 namespace {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/network/next_hops.hpp"
 #include "core/network/routing.hpp"
 
 namespace hocket {

@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "core/network/next_hops.hpp"
+#include "core/network/routing.hpp"
 
 namespace hocket {
 

@@ -3,7 +3,7 @@
 #include <queue>
 #include <tuple>
 
-#include "core/algorithms/all_gather/host_ring.hpp"
+#include "core/algorithms/all_gather/ring_form.hpp"
 #include "core/order/order.hpp"
 
 namespace hocket::order {

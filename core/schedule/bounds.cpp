@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/network/next_hops.hpp"
-#include "core/schedule/ring_loads.hpp"
+#include "core/network/routing.hpp"
 
 namespace hocket {
 

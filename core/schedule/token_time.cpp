@@ -4,8 +4,6 @@
 #include <limits>
 #include <vector>
 
-#include "core/schedule/channel_shares.hpp"
-
 namespace hocket {
 
 double lockstep_seconds(const Network& network, const Schedule& schedule, double alpha) {

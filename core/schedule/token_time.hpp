@@ -1,12 +1,115 @@
 #pragma once
-/// The time of a schedule whose messages wait for tokens instead of phases.
+/// The time of a schedule whose messages wait for tokens instead of phases, and the order of transfers on channels that
+/// carry several messages of different speeds at once.
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "core/network/network.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/schedule/shared_channels.hpp"
 
 namespace hocket {
+
+/// The transfers of one phase by sender, as a plan file lists them; those of one sender in the order of the schedule.
+/// In this order they take the places of a channel that carries several messages at once.
+inline void order_by_sender(const Schedule& schedule, std::uint64_t phase, std::vector<std::uint32_t>& order) {
+  const auto begin = schedule.phase_begin();
+  order.resize(begin[phase + 1] - begin[phase]);
+  std::iota(order.begin(), order.end(), static_cast<std::uint32_t>(begin[phase]));
+  const auto src = [&](std::uint32_t transfer) { return schedule.hops()[transfer].src; };
+  if (!std::ranges::is_sorted(order, {}, src)) std::ranges::stable_sort(order, {}, src);
+}
+
+/// Every sender's own order. Its previous send has started before a send starts; the send `window`
+/// places earlier (and of an earlier phase: those of one phase go together) is over.
+class OwnOrder {
+ public:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  OwnOrder(const Schedule& schedule, std::uint32_t window)
+      : window_(window), last_(schedule.ranks(), none), started_(schedule.size(), none), over_(schedule.size(), none) {}
+
+  /// `first` is the first transfer of the phase.
+  void push(Rank src, std::uint32_t transfer, std::uint32_t first) {
+    std::uint32_t over = started_[transfer] = std::exchange(last_[src], transfer);
+    while (over != none && over >= first) over = started_[over];
+    for (std::uint32_t place = 1; over != none && place < window_; ++place) over = started_[over];
+    over_[transfer] = over;
+  }
+  [[nodiscard]] std::uint32_t started(std::uint32_t transfer) const { return started_[transfer]; }
+  [[nodiscard]] std::uint32_t over(std::uint32_t transfer) const { return over_[transfer]; }
+
+ private:
+  std::uint32_t window_;
+  std::vector<std::uint32_t> last_, started_, over_;
+};
+
+/// Every transfer takes its share of each channel of its route from transfers that are over: by a clock of its own, in
+/// which nothing but the wires takes time, from those that end first. What a transfer took it leaves to later ones, so
+/// that at no time the shares in use are more than the channel, whatever the clock.
+class ChannelShares {
+ public:
+  /// `shared` must outlive it.
+  ChannelShares(const Network& network, const Schedule& schedule, const SharedChannels& shared, std::uint32_t window)
+      : shared_(shared), end_(schedule.size(), 0), left_(network.channels()) {
+    for (auto& left : left_) left.push_back({0, nobody, std::uint64_t{whole_channel} * window});
+  }
+
+  /// Calls `wait(earlier)` for each transfer that must be over before `transfer` may start, possibly several times for
+  /// the same. `first`: the first transfer of its phase; it does not wait for those. `own`: its sender's last transfer
+  /// that is over by then, or nobody.
+  template <class Wait>
+  void take(std::uint32_t transfer, std::uint32_t first, std::span<const Channel> route, std::uint32_t own,
+            std::uint64_t bytes, Wait wait) {
+    double start = own == nobody ? 0 : end_[own];
+    mine_.clear();
+    const double speed = shared_.claim(route, [&](Channel channel, std::uint32_t part) {
+      mine_.push_back(part);
+      std::uint64_t wanted = part;
+      auto& left = left_[channel];
+      auto from = left.begin(), kept = from;  // entries before `kept` have something left
+      for (; wanted > 0 && from != left.end(); ++from) {
+        if (from->transfer == nobody || from->transfer < first) {
+          const std::uint64_t taken = std::min(wanted, from->amount);
+          from->amount -= taken;
+          wanted -= taken;
+          start = std::max(start, from->end);
+          if (from->transfer != nobody) wait(from->transfer);
+        }
+        if (from->amount > 0) *kept++ = *from;
+      }
+      left.erase(kept, from);
+    });
+    end_[transfer] = start + (bytes > 0 ? static_cast<double>(bytes) / speed : 0);
+    for (std::size_t i = 0; i < route.size(); ++i) {
+      auto& left = left_[route[i]];
+      left.insert(std::ranges::upper_bound(left, end_[transfer], {}, &Left::end), {end_[transfer], transfer, mine_[i]});
+    }
+  }
+
+  /// Seconds until the last transfer ends, by that clock.
+  [[nodiscard]] double seconds() const { return end_.empty() ? 0 : *std::ranges::max_element(end_); }
+
+ private:
+  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+
+  /// Amount of a channel that later transfers may take from a transfer when it is over.
+  struct Left {
+    double end;
+    std::uint32_t transfer;
+    std::uint64_t amount;
+  };
+
+  const SharedChannels& shared_;
+  std::vector<std::uint32_t> mine_;      ///< parts of the transfer's channels
+  std::vector<double> end_;              ///< per transfer
+  std::vector<std::vector<Left>> left_;  ///< per channel, by end
+};
 
 /// Seconds if every phase begins when all of the one before is over, without latencies: a phase
 /// lasts until its busiest channel has carried its bytes and its slowest message is through, after the per-message

@@ -9,7 +9,6 @@
 
 #include "core/limits.hpp"
 #include "core/progress/progress.hpp"
-#include "core/schedule/channel_shares.hpp"
 #include "core/schedule/token_time.hpp"
 
 namespace hocket {

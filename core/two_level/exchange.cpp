@@ -9,7 +9,6 @@
 
 #include "core/error.hpp"
 #include "core/limits.hpp"
-#include "core/two_level/layout.hpp"
 
 namespace hocket {
 

@@ -4,6 +4,14 @@
 ///
 /// This is what the runtime's aggregates do (runtime/two_level/), copy by copy: what the verifier proves of it is what
 /// runs.
+///
+/// Layout of two-level messages in the shared memory of a host.
+///
+/// An aggregate (two-level message) is all that the ranks of one host have for those of another: a row for each rank
+/// that sends, in it a block for each rank that gets. Those that go out come first, then those that come in, both in
+/// the order of the leaders of their peers. What a host has for its own ranks is one of those that go out, and is read
+/// there.
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -12,11 +20,92 @@
 #include "core/demand/demand.hpp"
 #include "core/model/memory_profile.hpp"
 #include "core/model/simulate.hpp"
+#include "core/network/network.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/schedule/waits.hpp"
-#include "core/two_level/layout.hpp"
 
 namespace hocket {
+
+struct HostGroups {
+  /// Per host with ranks, in the order of the network: its ranks. The first is its leader.
+  std::vector<std::vector<Rank>> ranks;
+  std::vector<std::uint32_t> host_of;   ///< per rank
+  std::vector<std::uint32_t> local_of;  ///< per rank: its place among the ranks of its host
+
+  [[nodiscard]] std::size_t count() const { return ranks.size(); }
+  [[nodiscard]] Rank leader(std::size_t host) const { return ranks[host].front(); }
+  /// Ranks on the fullest host.
+  [[nodiscard]] std::size_t most() const;
+  /// True if all hosts have the same number of ranks.
+  [[nodiscard]] bool equal() const { return most() * count() == host_of.size(); }
+  /// Hosts by the rank of their leader: in this order aggregates lie in memory.
+  [[nodiscard]] std::vector<std::size_t> by_leader() const;
+};
+
+/// `host_of`: a number for each rank, equal on one host. Hosts come by number, their ranks by rank.
+[[nodiscard]] HostGroups group_by_host(std::span<const std::uint32_t> host_of);
+
+/// The ranks of a network as it numbers them.
+[[nodiscard]] HostGroups groups_of(const Network& network);
+
+/// A copy of the network with one rank on every host: rank h is host h of groups_of(). Where balanced routes depend on
+/// how many ranks hosts have, it gets the whole's as forwarding tables, so that a plan file keeps them.
+[[nodiscard]] Network one_rank_a_host(const Network& network);
+
+/// Memory layout of an all-to-all or an irregular exchange; offsets in bytes from the beginning of a call's memory.
+class TwoLevelLayout {
+ public:
+  TwoLevelLayout(const HostGroups& groups, const Demand& demand);
+
+  /// Bytes from one rank to another, or to itself.
+  [[nodiscard]] std::uint64_t block(Rank src, Rank dst) const {
+    return demand_->by_matrix() ? demand_->matrix.size(src, dst) : demand_->bytes;
+  }
+  /// Bytes from one host to another.
+  [[nodiscard]] std::uint64_t bytes(std::size_t src, std::size_t dst) const { return bytes_[src * hosts_ + dst]; }
+  [[nodiscard]] std::uint64_t going_out(std::size_t here, std::size_t there) const {
+    return out_[here * hosts_ + there];
+  }
+  [[nodiscard]] std::uint64_t coming_in(std::size_t here, std::size_t there) const {
+    return here == there ? going_out(here, here) : in_[here * hosts_ + there];
+  }
+  /// Bytes of all aggregates of a host.
+  [[nodiscard]] std::uint64_t memory(std::size_t host) const { return memory_[host]; }
+
+ private:
+  const Demand* demand_;
+  std::size_t hosts_;
+  std::vector<std::uint64_t> bytes_, out_, in_, memory_;
+};
+
+/// Memory layout of an all-gather: the contributions of all ranks in the order of the leaders of their hosts, those of
+/// a host in the order of its ranks. It is the same on all hosts.
+struct GatherLayout {
+  GatherLayout(const HostGroups& groups, const Demand& demand);
+
+  std::vector<std::uint64_t> of_rank;     ///< begin of the rank's contribution
+  std::vector<std::uint64_t> of_host;     ///< begin of the contributions of the host's ranks
+  std::vector<std::uint64_t> host_bytes;  ///< bytes of all its contributions
+  std::uint64_t memory = 0;
+};
+
+/// Memory layout of an all-reduce: a vector for each rank of the host, then their sum, each starting on a cache line.
+struct SumLayout {
+  static constexpr std::uint64_t line = 64;
+
+  /// `bytes`: of the vector.
+  explicit SumLayout(std::uint64_t bytes) : stride((bytes + line - 1) / line * line) {}
+  /// Offset of a rank's vector by the rank's place on its host; the place after the last rank's is that of the sum.
+  [[nodiscard]] std::uint64_t vector_of(std::size_t local) const { return local * stride; }
+  [[nodiscard]] std::uint64_t memory(std::size_t ranks) const { return (ranks + 1) * stride; }
+
+  std::uint64_t stride;
+};
+
+/// The first of `count` elements in part `part` of `parts`, which are as equal as can be.
+[[nodiscard]] constexpr std::uint64_t part_begin(std::uint64_t count, std::uint64_t part, std::uint64_t parts) {
+  return count * part / parts;
+}
 
 /// A rank's copy between its buffers and the memory of its host. `piece` names the bytes: of a message, of a
 /// contribution (target: everyone), or of a rank's vector in a reduction (origin: whose, target: everyone).

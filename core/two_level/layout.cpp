@@ -1,10 +1,9 @@
-#include "core/two_level/layout.hpp"
-
 #include <algorithm>
 #include <map>
 #include <numeric>
 
-#include "core/network/next_hops.hpp"
+#include "core/network/routing.hpp"
+#include "core/two_level/exchange.hpp"
 
 namespace hocket {
 

@@ -1,7 +1,7 @@
-#include "core/two_level/memory_trace.hpp"
-
 #include <algorithm>
 #include <utility>
+
+#include "core/two_level/verify.hpp"
 
 namespace hocket {
 

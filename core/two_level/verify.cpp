@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/schedule/ranges.hpp"
-#include "core/two_level/memory_trace.hpp"
 
 namespace hocket {
 namespace {

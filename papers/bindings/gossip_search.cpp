@@ -9,8 +9,8 @@
 
 #include "bindings.hpp"
 #include "core/error.hpp"
-#include "core/gossip/bounds.hpp"
 #include "core/gossip/search.hpp"
+#include "core/gossip/steps.hpp"
 #include "core/gossip/stride.hpp"
 #include "papers/juurlink-sibeyn-rao/gossip/diagonal.hpp"
 #include "papers/juurlink-sibeyn-rao/gossip/literal.hpp"

@@ -122,7 +122,7 @@ def test_bars_of_progress_move_the_cursor_and_show_names_as_they_are(tmp_path: P
     script = f"""if True:
         import sys, time
         from hocket.cli._shared import work
-        from hocket.cli._shared.streams import prepare_streams
+        from hocket.cli._shared.failure import prepare_streams
         prepare_streams()
         work.PATIENCE = 0
         work.with_spinner("reading " + {HOSTILE!r}, lambda: time.sleep(1))

@@ -8,7 +8,7 @@ import pytest
 
 from hocket.errors import UsageError
 from hocket.launch.environment import scheduled_variables
-from hocket.launch.paths import paths_environment
+from hocket.launch.placement import paths_environment
 from hocket.network import NetworkDescription, read_network, read_network_description
 from hocket.network.paths.choose import asked_of
 from hocket.network.paths.table import PORTS, SEVERAL, Paths

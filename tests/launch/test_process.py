@@ -97,7 +97,7 @@ def test_nothing_outlives_us(tmp_path: Path) -> None:
     (tmp_path / "launcher.py").write_text(LAUNCHER)
     script = f"{sys.executable} {tmp_path}/launcher.py {tmp_path} & (trap '' TERM; sleep 100) & echo $!; wait"
     command = (
-        "import sys; from hocket.system import orphans; orphans._WATCH = orphans._WATCH.replace('200', '20'); "
+        "import sys; from hocket.system import signals; signals._WATCH = signals._WATCH.replace('200', '20'); "
         f"from hocket.launch import exit_code; sys.exit(exit_code(['sh', '-c', {script!r}]))"
     )
     process = subprocess.Popen(

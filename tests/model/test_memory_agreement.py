@@ -8,9 +8,21 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from hocket.measure.memory.agreement import agree, slower, standing_out, was_busy
-from hocket.measure.memory.budget import Budget, Figure, Measured, measured
-from hocket.measure.memory.sizes import KIB, MIB, Shape, in_turn, shapes
+from hocket.measure.memory.sizes import (
+    KIB,
+    MIB,
+    Budget,
+    Figure,
+    Measured,
+    Shape,
+    agree,
+    in_turn,
+    measured,
+    shapes,
+    slower,
+    standing_out,
+    was_busy,
+)
 
 FIGURES = in_turn(shapes(256 * MIB, 2, quick=False))
 

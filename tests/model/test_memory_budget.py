@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hocket.measure.memory.budget import Budget, Figure, measured, repeats
-from hocket.measure.memory.sizes import MIB, Shape, in_turn, shapes
+from hocket.measure.memory.sizes import MIB, Budget, Figure, Shape, in_turn, measured, repeats, shapes
 
 FIGURES = in_turn(shapes(32 * MIB, 2, quick=True))
 

@@ -28,7 +28,7 @@ from hocket.network import (
     read_network_description,
 )
 from hocket.network.chosen import job_hosts
-from hocket.network.components import components_of
+from hocket.network.neighbours import components_of
 from refusals import refused
 
 TWO = """\

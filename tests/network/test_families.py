@@ -10,8 +10,8 @@ import pytest
 
 from hocket import _core
 from hocket.network import Defaults, NetworkDescription, read_known_network, read_network_description
-from hocket.network.components import components_of
 from hocket.network.known import settle_uplinks
+from hocket.network.neighbours import components_of
 from peak_memory import growth
 
 FORMS = [

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from hocket.errors import NetworkError
-from hocket.network.hostlist import MAX_LIST, expand
+from hocket.network.chosen import MAX_LIST, expand
 from hocket.network.source import Source
 
 HERE = Source("hosts", "")

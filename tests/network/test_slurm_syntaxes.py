@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hocket.network import NetworkDescription
-from hocket.network.components import components_of
+from hocket.network.neighbours import components_of
 
 Describe = Callable[[str], NetworkDescription]
 Refused = Callable[[str], str]

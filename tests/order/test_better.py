@@ -16,7 +16,7 @@ from hocket.doctor.case import Rank
 from hocket.doctor.network import check_order
 from hocket.network import read_network
 from hocket.order.better import better_order, command_for
-from hocket.report.run.better import Launched, order_advice
+from hocket.report.run.advice import Launched, order_advice
 from hocket.report.run.merge import Line, merge
 from hocket.report.run.ranks import RankReport, RankRow, Site
 

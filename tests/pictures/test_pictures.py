@@ -11,10 +11,9 @@ from hocket import _core
 from hocket.errors import UsageError
 from hocket.network import read_network
 from hocket.pictures import gantt
-from hocket.pictures.busy import busy_shares
+from hocket.pictures.busy import Loads, busy_shares, draw_loads
 from hocket.pictures.channels import Group, bands, counts, label, share_out
 from hocket.pictures.gantt import assign_lanes
-from hocket.pictures.loads import Loads, draw_loads
 
 
 def simulated(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hocket.errors import ArrayError
-from hocket.sorting.files import ArrayFile, check_keys
+from hocket.sorting.job import ArrayFile, check_keys
 
 
 def saved(array: np.ndarray) -> bytes:

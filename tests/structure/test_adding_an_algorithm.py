@@ -10,7 +10,7 @@ from hocket.launch.runtime.build import native_dir
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
 #include <iostream>
-#include "core/algorithms/algorithm.hpp"
+#include "core/algorithms/registry.hpp"
 #include "core/network/network.hpp"
 int main() {
   using namespace hocket;

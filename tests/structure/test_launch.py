@@ -11,11 +11,10 @@ TOOLS = {
     "lab/slurm.py",
     "lab/watchdog.py",
     "launch/mpi.py",
-    "report/run/sites.py",
-    "system/orphans.py",
+    "report/run/advice.py",
+    "system/signals.py",
     "launch/runtime/compiling.py",
     "launch/runtime/ready.py",
-    "launch/runtime/wrapper.py",
 }
 # Where the type of what has been started is named.
 LISTEN = {"lab/cluster.py", "launch/job.py"}

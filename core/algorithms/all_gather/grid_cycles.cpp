@@ -8,7 +8,7 @@
 #include <array>
 #include <numeric>
 
-#include "core/algorithms/all_gather/host_ring.hpp"
+#include "core/algorithms/all_gather/ring_form.hpp"
 
 namespace hocket::algorithms {
 namespace {

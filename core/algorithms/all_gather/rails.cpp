@@ -5,7 +5,7 @@
 /// all the time, which meets the bound (N − 1)·m / (2k · rate).
 #include <algorithm>
 
-#include "core/algorithms/all_gather/host_ring.hpp"
+#include "core/algorithms/all_gather/ring_form.hpp"
 #include "core/algorithms/all_gather/streams.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/schedule/bounds.hpp"

@@ -1,6 +1,6 @@
 #pragma once
-/// All-gathers round one ring, and the reductions made of them: any rank's program follows from its two neighbours, and
-/// at the turn of an all-reduce from those whose routes cross its own.
+/// Rings of hosts on any network. All-gathers round one ring, and the reductions made of them: any rank's program
+/// follows from its two neighbours, and at the turn of an all-reduce from those whose routes cross its own.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,6 +11,19 @@
 #include "core/network/network.hpp"
 #include "core/plan/program.hpp"
 #include "core/schedule/verify_ring.hpp"
+
+namespace hocket::algorithms {
+
+/// Cycles through all hosts of a torus, mesh or hypercube, no two of which share a link; empty where
+/// none was found. A torus of d dimensions has d, a hypercube of d dimensions ⌊d/2⌋, a mesh one.
+[[nodiscard]] std::vector<std::vector<Node>> grid_cycles(const Network& network);
+
+/// One ring of all hosts whose routes load the channels little: near ones follow each other, improved
+/// by moving stretches of the ring. In a fat tree the order of its hosts: one edge leaves each subtree, and one comes
+/// in; in a dragonfly group by group. Deterministic.
+[[nodiscard]] std::vector<Node> host_ring(const Network& network);
+
+}  // namespace hocket::algorithms
 
 namespace hocket {
 

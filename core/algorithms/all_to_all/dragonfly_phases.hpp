@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/algorithms/shared/tournament.hpp"
+#include "core/algorithms/shared/edge_colours.hpp"
 #include "core/network/network.hpp"
 
 namespace hocket {

@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "core/algorithms/all_to_all/repair.hpp"
 #include "core/algorithms/all_to_all/resources.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/network/network.hpp"

@@ -3,8 +3,6 @@
 /// so that the search learns which messages are hard. After Nagata and Bräysy, "A powerful route
 /// minimization heuristic for the vehicle routing problem with time windows" (2009), where vehicles
 /// are what phases are here.
-#include "core/algorithms/all_to_all/repair.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <limits>

@@ -1,7 +1,7 @@
 /// "critical": phases without contention, messages cut, near the load of the bottleneck.
 #include <algorithm>
 
-#include "core/algorithms/all_to_all/repair.hpp"
+#include "core/algorithms/all_to_all/resources.hpp"
 #include "core/algorithms/irregular/workload.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"

@@ -10,7 +10,7 @@
 #include <limits>
 #include <optional>
 
-#include "core/algorithms/all_gather/host_ring.hpp"
+#include "core/algorithms/all_gather/ring_form.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/rooted/one_giver.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/algorithms/algorithm.hpp"
+#include "core/algorithms/registry.hpp"
 #include "core/demand/demand.hpp"
 #include "core/schedule/schedule.hpp"
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/algorithms/algorithm.hpp"
+#include "core/algorithms/registry.hpp"
 #include "core/demand/demand.hpp"
 #include "core/network/network.hpp"
 #include "core/schedule/schedule.hpp"

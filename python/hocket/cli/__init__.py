@@ -15,8 +15,15 @@ from typing import Any, Final
 import click
 
 from hocket.cli._shared.commands import Group, with_completion
-from hocket.cli._shared.failure import Failure, NobodyReadsError, Refusing, describe, failures, internal
-from hocket.cli._shared.streams import prepare_streams
+from hocket.cli._shared.failure import (
+    Failure,
+    NobodyReadsError,
+    Refusing,
+    describe,
+    failures,
+    internal,
+    prepare_streams,
+)
 from hocket.errors import MissingToolError
 from hocket.system.signals import Terminated, number_of
 

@@ -19,7 +19,7 @@ from hocket.cli._shared.work import (
 )
 from hocket.demand.collectives import ALL_TO_ALL
 from hocket.errors import UsageError
-from hocket.network.grids import dimension_of
+from hocket.network.families import dimension_of
 
 if TYPE_CHECKING:
     from hocket._core import Bounds, Network

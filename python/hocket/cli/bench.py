@@ -187,14 +187,14 @@ class _Output:
             self._row(Row.from_dict(message["row"]))
 
     def _begins(self, header: dict[str, Any]) -> None:
-        from hocket.measure.bench.table import columns_of, comment_lines, title_line
+        from hocket.measure.bench.statistics import columns_of, comment_lines, title_line
 
         self._header = header
         if not wants_json():
             click.echo("\n".join([*comment_lines(header), title_line(columns_of(header))]))
 
     def _row(self, row: Row) -> None:
-        from hocket.measure.bench.table import columns_of, row_line
+        from hocket.measure.bench.statistics import columns_of, row_line
 
         self._rows.append(row)
         if not wants_json():
@@ -202,14 +202,14 @@ class _Output:
 
     def ends(self) -> int:
         """Writes what is left; returns the exit code."""
-        from hocket.measure.bench.table import as_csv, as_json
+        from hocket.measure.bench.statistics import as_csv, as_json
 
         if wants_json():
             click.echo(as_json(self._header, self._rows))
         if self._csv is not None:
             write_atomically(self._csv, [as_csv(self._header, self._rows)])
         for plot in self._plots:
-            from hocket.pictures.bench import draw_bench
+            from hocket.pictures.curves import draw_bench
 
             subtitle = (
                 f"{self._header['MPI']}; ranks: {self._header['Ranks']}; network: {self._header['Network']}"

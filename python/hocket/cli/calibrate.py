@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import json
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hocket.cli._shared.commands import Group
-from hocket.cli._shared.launching import check_ranks_here, mpi_option
-from hocket.cli._shared.options import memory_option, output_option, ranks_option
+from hocket.cli._shared.commands import Command, Group
+from hocket.cli._shared.launching import check_ranks_here, hostfile_option, job_network_option, mpi_option
+from hocket.cli._shared.measured import by_ranks
+from hocket.cli._shared.options import load_network, memory_option, output_option, ranks_option
+from hocket.cli._shared.plots import plot_option
 from hocket.cli._shared.request import parse_size
-from hocket.cli._shared.usage import Whole
+from hocket.cli._shared.usage import Choice, Decorator, Whole
 from hocket.cli._shared.work import (
     as_columns,
     check_writable,
@@ -20,10 +23,139 @@ from hocket.cli._shared.work import (
     wants_json,
     write_atomically,
 )
-from hocket.cli.calibrate_network import network, quick_option, show_option
+from hocket.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
     from hocket import _core
+    from hocket.costs.calibration import Calibration, Figure, Flows
+
+
+def quick_option(seconds: int) -> Decorator:
+    return click.option("--quick", is_flag=True, help=f"Measure less, in {seconds} s, with less accuracy.")
+
+
+def show_option(what: str, usual: str) -> Decorator:
+    return click.option("--show", metavar="FILE", is_flag=False, flag_value="",
+                        help=f"Measure nothing and show this {what}.  [default: {usual}]")  # fmt: skip
+
+
+@click.command(
+    cls=Command,
+    examples=(
+        "hocket calibrate network -n 32 --hostfile hosts --network cluster.toml",
+        "hocket calibrate network --show --network cluster.toml --plot costs=costs.svg",
+    ),
+)
+@ranks_option(least=2)
+@mpi_option
+@hostfile_option
+@job_network_option("What is wired to what: tells distances and inter-switch links.")
+@click.option("--placement", type=Choice(["names", "order"]), default="names", show_default=True,
+              help="How ranks find their hosts: names (processor names) or order (rank i on place i).")  # fmt: skip
+@quick_option(8)
+@output_option("FILE", "File for the calibration.  [default: the one in the user's cache]")
+@show_option("calibration", "the one kept for --network")
+@plot_option({"costs": "time of a message by its size, and the rate of concurrent flows"})
+@json_option
+def network(
+    ranks: int | None,
+    mpi_name: str | None,
+    hostfile: str | None,
+    source: str | None,
+    placement: str,
+    quick: bool,
+    output: str | None,
+    show: str | None,
+    plots: tuple[tuple[str, str], ...],
+) -> None:
+    """Measure the costs of messages between hosts, in a minute at most.
+
+    Started as a rank (by 'hocket lab run', srun or mpiexec), it measures in that job. Otherwise it starts -n ranks.
+    'hocket plan' and 'hocket simulate' predict by the result.
+    """
+    from hocket.costs.calibration import from_json, kept_path, read_file_of
+
+    pictures = [file for _, file in plots]
+    for path in (output, *pictures):
+        check_writable(path)
+    description = None
+    if source is not None:
+        description = load_network(source).description
+    if show is not None:
+        path = show or str(kept_path(description))
+        _tell(read_file_of(path), path, None, pictures)
+        return
+    path = output or str(kept_path(description))
+    what = {"source": source, "placement": placement, "quick": quick}
+    found = by_ranks("hocket.measure.calibration.measure:work", what, ranks, mpi_name, hostfile)
+    if found is not None:
+        write_atomically(path, [json.dumps(from_json(found).as_json(), indent=1) + "\n"])
+        _tell(from_json(found), path, path, pictures)
+
+
+def _tell(found: Calibration, path: str, written: str | None, pictures: list[str]) -> None:
+    for picture in pictures:
+        from hocket.pictures.curves import draw_calibration
+
+        draw_calibration(found, picture)
+    tell({"file": path, **found.as_json()}, lambda: _lines(found), indent=2)
+    if written is not None and not wants_json():
+        click.echo(f"wrote {written}", err=True)
+
+
+def _lines(found: Calibration) -> list[str]:
+    rate = "" if found.host_rate is None else f", links of {format_rate(found.host_rate)}"
+    lines = [
+        f"{found.date}, {found.mpi}: {found.ranks} ranks on {found.hosts} hosts, {found.cores} cores each{rate}",
+        "",
+    ]
+    rows: list[list[Any]] = [
+        [one.name, _shown(one.send), _shown(one.receive), format_time(one.latency, 3),
+         format_rate(1 / one.per_byte, 3)]
+        for one in found.classes
+    ]  # fmt: skip
+    lines += [as_columns(["distance", "send", "receive", "latency", "rate of long messages"], rows), ""]
+    sizes = sorted({transfer.bytes for one in found.classes for transfer in one.transfers})
+    rows = []
+    for one in found.classes:
+        known = {transfer.bytes: transfer.seconds for transfer in one.transfers}
+        rows.append([one.name, *(_shown(known[size]) if size in known else "-" for size in sizes)])
+    lines += [as_columns(["a message", *map(format_bytes, sizes)], rows), ""]
+    lines.append(f"sent before the receiver asks: up to {format_bytes(found.eager)}")
+    lines.append(
+        f"a token: {_shown(found.token)}, while all exchange {format_bytes(found.token_bytes)} "
+        f"{_shown(found.token_loaded)}"
+    )
+    lines.append(
+        f"all at once: {format_rate(1 / max(found.per_byte_loaded, 1e-15), 3)} each; MPI_Sendrecv of a byte "
+        f"{_shown(found.sendrecv)}"
+    )
+    for what, flows in (
+        ("into one host", found.host_flows),
+        ("over one inter-switch link", found.switch_link_flows),
+    ):
+        if flows:
+            lines += ["", _flow_table(what, flows)]
+    if found.memory is not None:
+        copied = found.memory.get("1C1", 0.0)
+        lines += ["", f"memory: {copied:,.0f} MB/s copied in a row ({found.memory_origin})"]
+    if found.left_out:
+        lines.append(f"{found.left_out} figures left out for want of time")
+    return [*lines, f"measured in {found.seconds:.1f} s"]
+
+
+def _shown(figure: Figure) -> str:
+    return f"{format_time(figure.median, 3)} ± {100 * figure.spread:.0f} %"
+
+
+def _flow_table(what: str, flows: tuple[Flows, ...]) -> str:
+    counts = sorted({one.flows for one in flows})
+    rows = []
+    for size in sorted({one.bytes for one in flows}):
+        parts = {one.flows: f"{100 * one.part:.0f} %" for one in flows if one.bytes == size}
+        rows.append([f"{format_bytes(size)} each", *(parts.get(count, "-") for count in counts)])
+    return as_columns([f"flows {what}", *map(str, counts)], rows)
+
 
 LEAST_MEMORY: Final = 1 << 20
 
@@ -74,7 +206,7 @@ def memory(
 
     All ranks of this host measure at the same time. Permuting and sorting choose their methods by the result.
     """  # fmt: skip
-    from hocket.measure.memory.basic import composed, transfers
+    from hocket.measure.memory.calibrate import composed, transfers
 
     if evaluate is not None:
         composed(evaluate)  # say what is wrong with it before the long work
@@ -130,7 +262,7 @@ def _measure(
 
 
 def _transfers(figures: dict[str, float], width: int) -> list[str]:
-    from hocket.measure.memory.basic import MEANINGS, WAYS, composed
+    from hocket.measure.memory.calibrate import MEANINGS, WAYS, composed
 
     basic = [[name, MEANINGS[name], f"{rate:,.0f}"] for name, rate in figures.items()]
     ways = [[what, way, f"{composed(way, figures):,.0f}"] for what, way in WAYS.items()]

@@ -213,7 +213,7 @@ def _merged(
     files: Sequence[str], hosts: str | None, interface: str | None, without: str | None, defaults: Defaults
 ) -> KnownNetwork:
     """The network that files of lldpctl tell together."""
-    from hocket.network.hostlist import expand
+    from hocket.network.chosen import expand
     from hocket.network.known import known_network
     from hocket.network.neighbours import Choice, merge
     from hocket.network.readers.lldp import read_record

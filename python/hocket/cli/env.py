@@ -16,7 +16,7 @@ from hocket.cli._shared.launching import abi_option, mpi_named, plans_option, pr
 from hocket.cli._shared.measured import MEASURE, measured_between
 from hocket.cli._shared.options import defaults_options, load_network, loud, network_option
 from hocket.errors import UsageError
-from hocket.system.terminal import for_programs
+from hocket.system.text import for_programs
 
 if TYPE_CHECKING:
     from hocket._core import Network
@@ -196,8 +196,7 @@ def _warnings(network: Network, source: str, placement: str) -> list[str]:
 def _unknown_hosts(network: Network) -> tuple[list[str], int]:
     """Hosts of Slurm's list that the network does not have, and the length of the list."""
     from hocket.errors import NetworkError
-    from hocket.network.chosen import slurm_lists
-    from hocket.network.hostlist import expand
+    from hocket.network.chosen import expand, slurm_lists
 
     try:
         hosts = [host for source, _ in slurm_lists(os.environ) for host in expand(source.text, source)]

@@ -18,7 +18,7 @@ from hocket.cli._shared.options import SITE_NETWORK
 from hocket.cli._shared.usage import gathered
 from hocket.cli._shared.work import as_columns, json_option, tell, wants_json
 from hocket.errors import UsageError
-from hocket.system.terminal import for_programs
+from hocket.system.text import for_programs
 
 if TYPE_CHECKING:
     from hocket._core import Algorithm
@@ -225,8 +225,8 @@ def _mpis(which: str | None) -> list[dict[str, str]]:
     from hocket.errors import HocketError
     from hocket.launch.mpi import MpiFamily, find_mpi
     from hocket.launch.runtime.build import built_runtime
+    from hocket.launch.runtime.compiling import read_wrapper
     from hocket.launch.runtime.ready import ready_runtime
-    from hocket.launch.runtime.wrapper import read_wrapper
 
     found = []
     for family in [which] if which else [each.value for each in MpiFamily]:

@@ -39,7 +39,7 @@ def schedule_environment(
 ) -> Mapping[str, str]:
     """The environment in which a program's collective calls follow Hocket's schedules."""
     from hocket.launch.environment import RuntimeOptions, scheduled_environment
-    from hocket.launch.paths import paths_environment
+    from hocket.launch.placement import paths_environment
 
     options = RuntimeOptions(flow_control=flow, choose=choose)
     return scheduled_environment(mpi.mpicc, description.build(), options) | paths_environment(description)

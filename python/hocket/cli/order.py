@@ -29,8 +29,7 @@ from hocket.cli._shared.work import (
     write_atomically,
 )
 from hocket.errors import UsageError
-from hocket.network.chosen import listed_names, slurm_lists
-from hocket.network.hostlist import expand
+from hocket.network.chosen import expand, listed_names, slurm_lists
 from hocket.order import DEFAULT_CALLS, listed_job, order_job, parse_wanted, slurm_job, whole_network
 from hocket.order.formats import FORMATS
 from hocket.order.job import gain_of, ring_over_bound

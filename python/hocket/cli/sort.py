@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from hocket.launch.environment import RuntimeOptions
     from hocket.launch.mpi import Mpi
     from hocket.network import Defaults
-    from hocket.sorting.files import ArrayFile
-    from hocket.sorting.job import Report
+    from hocket.sorting.job import ArrayFile, Report
 
 METHODS: Final = ("auto", "radix", "sample")
 FIRST_TOUCH: Final = "first touch"  # sort/mpi/costs/steps.hpp
@@ -148,7 +147,7 @@ def _check(
 ) -> list[tuple[ArrayFile, str]]:
     """Check the options. Returns the files whose types the outputs take, each with its output path. Raises
     UsageError."""
-    from hocket.sorting.files import ArrayFile, check_keys
+    from hocket.sorting.job import ArrayFile, check_keys
 
     keys = ArrayFile.open(source)
     check_keys(keys, field)

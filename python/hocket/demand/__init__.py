@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hocket.demand.source import Source, load
-from hocket.demand.traffic import Traffic
+from hocket.demand.traffic import Source, Traffic, load
 
 if TYPE_CHECKING:
     from hocket._core import Demand

@@ -9,8 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hocket.demand.source import Source
-from hocket.demand.traffic import Traffic
+from hocket.demand.traffic import Source, Traffic
 from hocket.units import MOST_BYTES
 
 _PLAIN: Final = re.compile(r"[0-9]{1,18}")

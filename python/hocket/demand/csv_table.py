@@ -6,8 +6,7 @@ import re
 from typing import Final
 
 from hocket.demand.arrays import whole_number
-from hocket.demand.source import Source
-from hocket.demand.traffic import Traffic
+from hocket.demand.traffic import Source, Traffic
 from hocket.errors import HocketError
 from hocket.system.text import shown
 from hocket.units import parse_bytes

@@ -10,8 +10,7 @@ from itertools import chain
 from typing import Final
 
 from hocket.demand.arrays import whole_number
-from hocket.demand.source import Source
-from hocket.demand.traffic import Traffic
+from hocket.demand.traffic import Source, Traffic
 from hocket.system.text import shown
 
 _BANNER: Final = "%%matrixmarket"

@@ -11,8 +11,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 
 from hocket.demand.arrays import check_form, of_table
-from hocket.demand.source import Source
-from hocket.demand.traffic import Traffic
+from hocket.demand.traffic import Source, Traffic
 
 MAGIC: Final = b"\x93NUMPY"
 

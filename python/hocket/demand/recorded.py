@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, TypeGuard
 
-from hocket.demand.source import Source
-from hocket.demand.traffic import MOST_RANKS, Traffic
+from hocket.demand.traffic import MOST_RANKS, Source, Traffic
 from hocket.units import MOST_BYTES
 
 FORMAT: Final = "hocket-traffic"

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from hocket.demand import csv_table, matrix_market, npy, recorded
-from hocket.demand.source import Source
-from hocket.demand.traffic import Traffic
+from hocket.demand.traffic import Source, Traffic
 
 
 @dataclass(frozen=True, slots=True)

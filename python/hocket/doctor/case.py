@@ -11,7 +11,7 @@ from hocket import _core
 from hocket.errors import HocketError
 from hocket.launch.mpi import Abi, Mpi
 from hocket.launch.runtime.build import Runtime
-from hocket.launch.runtime.wrapper import Wrapper
+from hocket.launch.runtime.compiling import Wrapper
 from hocket.network import Defaults
 
 

@@ -17,9 +17,9 @@ from hocket.errors import MissingToolError
 from hocket.launch.environment import scheduled_variables
 from hocket.launch.mpi import Abi, MpiFamily, find_mpi
 from hocket.launch.runtime.build import native_dir
+from hocket.launch.runtime.compiling import find_compiler, read_wrapper
 from hocket.launch.runtime.preload import SHIM
 from hocket.launch.runtime.ready import find_runtime, ready_runtime
-from hocket.launch.runtime.wrapper import find_compiler, read_wrapper
 from hocket.system.cache import cache_dir
 
 DISABLED: Final = "HOCKET_DISABLE=1 is set: every call goes to the MPI library, whatever else is set"

@@ -16,10 +16,9 @@ from hocket.launch import TimedOutError, captured
 from hocket.launch.environment import RuntimeOptions, is_disabled, scheduled_environment
 from hocket.launch.mpi import launch_command, mpi4py_environment
 from hocket.launch.runtime.build import digest_of
-from hocket.launch.runtime.compiling import compile_native
+from hocket.launch.runtime.compiling import Wrapper, compile_native
 from hocket.launch.runtime.preload import VARIABLE as PRELOAD
 from hocket.launch.runtime.preload import others
-from hocket.launch.runtime.wrapper import Wrapper
 from hocket.network import read_network
 from hocket.system.cache import build_once
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 
 from hocket.errors import MissingToolError, NetworkError, UsageError
-from hocket.lab import fabric, namespaces, state, watchdog, wires
+from hocket.lab import namespaces, state, watchdog, wires
 from hocket.lab.options import MOST_HOSTS, LabOptions, check_ranks, check_rate
 from hocket.launch import TimedOutError, attached, captured
 from hocket.launch.mpi import Mpi, lab_environment, launch_command
@@ -192,7 +192,7 @@ class Lab:
         def switch_settings(number: int) -> None:
             _quiet()
             if options.ecmp:
-                fabric.forward(None if options.ecmp_seed is None else options.ecmp_seed << 10 | number + 1)
+                wires.forward(None if options.ecmp_seed is None else options.ecmp_seed << 10 | number + 1)
 
         with _congestion_control_allowed(options.congestion_control):
             for number, node in enumerate(self.state.nodes):
@@ -200,13 +200,13 @@ class Lab:
                 settings = host_settings if node.ranks else partial(switch_settings, number % 1024)
                 namespaces.create(self.state.net(node), uts, node.name, settings)
         wires.lay(cables, options.mtu)
-        hops = fabric.next_hops(network) if options.ecmp else {}
+        hops = wires.next_hops(network) if options.ecmp else {}
         peers = [host.address for host in self.state.hosts]
         for node in sorted(self.state.nodes, key=lambda node: node.ranks > 0):
             if node.ranks:
-                join = wires.host(node.address, peers, fabric.ROUTER_ADDRESS if options.ecmp else "")
+                join = wires.host(node.address, peers, wires.ROUTER_ADDRESS if options.ecmp else "")
             elif options.ecmp:
-                join = fabric.router(node, hops[node.name], ways, node_of)
+                join = wires.router(node, hops[node.name], ways, node_of)
             else:
                 join = wires.bridge(options.mtu)
             wires.configure(self.state.net(node), ports[node.name], options.buffer, join)

@@ -20,9 +20,8 @@ from hocket.demand.collectives import (
     some_call_follows,
 )
 from hocket.errors import PlanError, UsageError
-from hocket.launch.paths import VARIABLES as PATHS_VARIABLES
-from hocket.launch.paths import paths_environment
-from hocket.launch.placement import hosts_by_coordinates
+from hocket.launch.placement import VARIABLES as PATHS_VARIABLES
+from hocket.launch.placement import hosts_by_coordinates, paths_environment
 from hocket.launch.runtime.ready import find_runtime
 from hocket.planning.network_check import check_same_network
 from hocket.planning.plan import AUTO, MOST_STEPS, PlannedExchange, check, of_choice, ports_of

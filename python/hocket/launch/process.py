@@ -21,10 +21,10 @@ from types import TracebackType
 from typing import IO, Any, Final
 
 from hocket.errors import MissingToolError
-from hocket.system.orphans import ending_with_us
 from hocket.system.signals import (
     Terminated,
     as_exceptions,
+    ending_with_us,
     held_back,
     number_of,
     passed_on,

@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from hocket.errors import UsageError
-from hocket.network.components import component_with, components_of
 from hocket.network.description import NetworkDescription
-from hocket.network.host_rates import KnownRates, settle_host_rates
 from hocket.network.measured import Measured, read_measured
+from hocket.network.neighbours import component_with, components_of
 from hocket.network.parts import Defaults
 from hocket.network.readers import short_forms
 from hocket.network.source import Source, load
-from hocket.network.uplinks import apply_options, shared_uplinks
+from hocket.network.uplinks import KnownRates, apply_options, settle_host_rates, shared_uplinks
 from hocket.units import format_rate
 
 if TYPE_CHECKING:

@@ -106,7 +106,7 @@ def _is_anything_kept() -> bool:
 
 
 def _load(path: Path) -> Any:
-    from hocket.system.trust import check_private
+    from hocket.system.cache import check_private
 
     check_private(path)
     with path.open("rb") as file:

@@ -10,9 +10,8 @@ from typing import Final
 
 from hocket import _core
 from hocket.errors import UsageError
-from hocket.network.chosen import Named, listed_names, slurm_lists
+from hocket.network.chosen import Named, expand, listed_names, slurm_lists
 from hocket.network.description import suggestion
-from hocket.network.hostlist import expand
 from hocket.network.source import Source, shown
 
 _TASKS: Final = re.compile(r"(\d{1,9})(?:\(x(\d{1,9})\))?", re.ASCII)

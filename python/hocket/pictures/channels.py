@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hocket import _core
-from hocket.network.grids import coordinates_of, dimension_of, sides_of
+from hocket.network.families import coordinates_of, dimension_of, sides_of
 
 if TYPE_CHECKING:
     import numpy as np

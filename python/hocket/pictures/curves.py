@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING, Final
 
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
+from hocket.errors import UsageError
+from hocket.measure.bench.statistics import Row, Times
 from hocket.pictures import style
+from hocket.pictures.style import FAINT, check, context, new_figure, save
 from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from hocket.costs.calibration import Calibration, Class
+
 
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b6670", "#8a6d00")
 MOST_TICKS: Final = 11
@@ -80,3 +86,82 @@ def draw_curves(
         axes.set_ylabel(y, color=style.MUTED)
         style.save(figure, path)
     return path
+
+
+WIDTH, HEIGHT = 7.5, 6.0  # inches
+
+
+def draw_bench(rows: Sequence[Row], path: str | Path, *, title: str, subtitle: str) -> Path:
+    """Writes an SVG, PNG or PDF file: medians with bands from p10 to p90, the bound, and the ratio."""
+    path = style.check(path)
+    if not rows:
+        raise UsageError("no size to draw", remedy="measure at least one")
+    compared = [row for row in rows if row.ratio is not None]
+    with style.context():
+        figure = style.new_figure(WIDTH, HEIGHT)
+        times = figure.add_axes((0.11, 0.42 if compared else 0.12, 0.85, 0.43 if compared else 0.73))
+        bound = [(row.bytes, row.bound) for row in rows if row.bound is not None]
+        curves = [
+            _of_times("native", [(row.bytes, row.native) for row in rows], COLOURS[1]),
+            _of_times("scheduled", [(row.bytes, row.scheduled) for row in rows if row.scheduled], COLOURS[0]),
+            Curve("bound", bound, (), "--", style.MUTED, ""),
+        ]
+        draw_on(times, [curve for curve in curves if curve.points])
+        if compared:
+            ratios = figure.add_axes((0.11, 0.12, 0.85, 0.2), sharex=times)
+            ratios.plot(
+                [row.bytes for row in compared], [row.ratio or 0 for row in compared],
+                color=style.INK, marker="o", markersize=3,
+            )  # fmt: skip
+            ratios.axhline(1, color=style.MUTED, linewidth=0.8, linestyle="--")
+            ratios.set_ylabel("native / scheduled", color=style.MUTED)
+            style.plain(ratios)
+            times.tick_params(labelbottom=False)
+        style.headline(figure, title, subtitle, left=0.11)
+        style.save(figure, path)
+    return path
+
+
+def _of_times(name: str, found: Sequence[tuple[int, Times]], colour: str) -> Curve:
+    points = [(size, times.median) for size, times in found]
+    return Curve(name, points, [(times.p10, times.p90) for _, times in found], colour=colour)
+
+
+def draw_calibration(calibration: Calibration, path: str | Path) -> None:
+    """Writes an .svg, .png or .pdf file. Left: seconds of a message by its bytes, a line for each distance; right:
+    percent of a wire's rate that flows carry together."""
+    target = check(path)
+    with context():
+        figure = new_figure(9, 3.6)
+        times, parts = figure.subplots(1, 2)
+        draw_on(times, [_of_class(one) for one in calibration.classes])
+        times.set(xlabel="bytes of a message", ylabel="seconds")
+        wires = (
+            ("into one host", calibration.host_flows),
+            ("over one inter-switch link", calibration.switch_link_flows),
+        )
+        number = 0
+        for what, flows in wires:
+            for size in sorted({flow.bytes for flow in flows}):
+                found = sorted((flow.flows, 100 * flow.part) for flow in flows if flow.bytes == size)
+                parts.plot(*zip(*found, strict=True), marker="o", markersize=3,
+                           linestyle="-" if flows is calibration.host_flows else "--",
+                           color=COLOURS[number % len(COLOURS)], label=f"{size // 1024} KiB each, {what}")  # fmt: skip
+                number += 1
+        parts.set(xlabel="flows at once", ylabel="% of the wire's rate", ylim=(0, 105), xticks=(1, 2, 4, 8))
+        for axes in (times, parts):
+            axes.grid(color=FAINT)
+            axes.set_axisbelow(True)
+            if axes.get_legend_handles_labels()[0]:
+                axes.legend(frameon=False, fontsize=7)
+        figure.suptitle(
+            f"{calibration.mpi}: {calibration.ranks} ranks on {calibration.hosts} hosts, {calibration.date}"
+        )
+        figure.tight_layout()
+        save(figure, target)
+
+
+def _of_class(one: Class) -> Curve:
+    found = [(transfer.bytes, transfer.seconds) for transfer in one.transfers]
+    spread = [(t.median * max(1 - t.spread, 0.01), t.median * (1 + t.spread)) for _, t in found]
+    return Curve(one.name, [(size, seconds.median) for size, seconds in found], spread)

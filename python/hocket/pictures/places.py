@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from hocket.network.grids import coordinates_of, sides_of
+from hocket.network.families import coordinates_of, sides_of
 from hocket.pictures.channels import node_levels
 
 if TYPE_CHECKING:

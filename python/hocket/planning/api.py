@@ -21,9 +21,17 @@ from hocket import _core
 from hocket.demand.arrays import traffic_of
 from hocket.demand.collectives import find, takes_contributions
 from hocket.errors import HocketError, PlanError, UsageError
-from hocket.planning.arguments import contributions_of, path_of, seconds_of, size_of, typed, whole
 from hocket.planning.bounds import true_bounds
-from hocket.planning.network import Network, network_of
+from hocket.planning.network import (
+    Network,
+    contributions_of,
+    network_of,
+    path_of,
+    seconds_of,
+    size_of,
+    typed,
+    whole,
+)
 from hocket.planning.network_check import check_header, compare_networks
 from hocket.planning.plan import AUTO, PlannedExchange, flow_of, plan_collective, plan_demand, simulation
 from hocket.system.files import read_file

@@ -99,7 +99,7 @@ def _fastest_first(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
 def costs_of(network: _core.Network, path: str | None, description: NetworkDescription) -> Costs:
     """Costs by the calibration in a file, by the one kept for the network, or by an assumed profile. Raises
     HocketError for a file that cannot be used."""
-    from hocket.costs.kept import read_calibration
+    from hocket.costs.calibration import read_calibration
 
     calibration, source = read_calibration(path, description, network.host_rate)
     if calibration is None and source:

@@ -14,8 +14,7 @@ import numpy as np
 from hocket.errors import HocketError, UsageError
 from hocket.launch.job import Tell
 from hocket.launch.runtime.library import everywhere, load_sort_library
-from hocket.sorting.files import Array, ArrayFile
-from hocket.sorting.job import FileSort, Report, Step
+from hocket.sorting.job import Array, ArrayFile, FileSort, Report, Step
 from hocket.sorting.sort import memory_per_rank, sort_report
 from hocket.system.memory import available_memory
 from hocket.units import format_total

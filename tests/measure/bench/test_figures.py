@@ -11,14 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hocket.measure.bench.statistics import Row, Times, choice_and_regret, paired_ratio, served_by
-from hocket.measure.bench.table import (
+from hocket.measure.bench.statistics import (
     COLUMNS,
+    Row,
+    Times,
     as_csv,
     as_json,
+    choice_and_regret,
     columns_of,
     comment_lines,
+    paired_ratio,
     row_line,
+    served_by,
     title_line,
 )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Call
-from hocket.costs.kept import kept_path, read_file_of
+from hocket.costs.calibration import kept_path, read_file_of
 from hocket.errors import HocketError
 from hocket.launch.mpi import find_mpi
 from hocket.network import read_network_description

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hocket.costs.calibration import Calibration, Figure, from_json
-from hocket.costs.kept import kept_path, read_calibration, read_file_of
+from hocket.costs.calibration import Calibration, Figure, from_json, kept_path, read_calibration, read_file_of
 from hocket.errors import HocketError
 from hocket.network import read_network_description
 from measure.calibration.conftest import made

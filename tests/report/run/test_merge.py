@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hocket.report.run.advice import advice
+from hocket.report.run.advice import Place, advice
 from hocket.report.run.merge import Line, merge
 from hocket.report.run.ranks import RankReport, RankRow, Site
-from hocket.report.run.sites import Place
 from hocket.report.run.summary import call_cells, document
 
 SITE = Site("/bin/solver", 4711, "turn", 3)

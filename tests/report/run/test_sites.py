@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from hocket.report.run.advice import Place, places, same_places
 from hocket.report.run.ranks import Site
-from hocket.report.run.sites import Place, places, same_places
 from hocket.report.run.summary import where_of
 
 

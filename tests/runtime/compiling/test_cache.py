@@ -16,9 +16,16 @@ from pathlib import Path
 import pytest
 
 from hocket.errors import HocketError
-from hocket.system import cache, trust
-from hocket.system.cache import build_once, cache_dir, clear_up, keep, report_folder
-from hocket.system.trust import check_installed, check_private
+from hocket.system import cache
+from hocket.system.cache import (
+    build_once,
+    cache_dir,
+    check_installed,
+    check_private,
+    clear_up,
+    keep,
+    report_folder,
+)
 
 
 @pytest.fixture
@@ -258,10 +265,10 @@ def test_a_group_of_the_users_own_is_no_other_user(
             raise KeyError
         return ada
 
-    monkeypatch.setattr(trust.grp, "getgrgid", group_of)
-    monkeypatch.setattr(trust.pwd, "getpwuid", user_of)
-    monkeypatch.setattr(trust.pwd, "getpwall", lambda: [ada, *users])
-    trust._is_private.cache_clear()
+    monkeypatch.setattr(cache.grp, "getgrgid", group_of)
+    monkeypatch.setattr(cache.pwd, "getpwuid", user_of)
+    monkeypatch.setattr(cache.pwd, "getpwall", lambda: [ada, *users])
+    cache._is_private.cache_clear()
     home.parent.chmod(0o775)
     try:
         if private:
@@ -270,7 +277,7 @@ def test_a_group_of_the_users_own_is_no_other_user(
         with pytest.raises(HocketError, match=r"other users can replace the cache.*chmod go-w"):
             cache_dir()
     finally:
-        trust._is_private.cache_clear()
+        cache._is_private.cache_clear()
 
 
 NOBODY = 65534

@@ -13,8 +13,8 @@ import pytest
 from hocket.errors import HocketError
 from hocket.launch.mpi import Mpi
 from hocket.launch.runtime import probe, ready
+from hocket.launch.runtime.compiling import read_wrapper
 from hocket.launch.runtime.ready import ready_runtime
-from hocket.launch.runtime.wrapper import read_wrapper
 
 # Functions for which the ready-made runtimes of these tests were built.
 FUNCTIONS = {"MPI_Alltoall": True, "PMPI_Alltoall": True, "MPI_Alltoall_c": False}

@@ -23,7 +23,7 @@ from hocket.launch.mpi import (
     mpi_of,
     slots,
 )
-from hocket.launch.runtime.wrapper import find_compiler, read_wrapper
+from hocket.launch.runtime.compiling import find_compiler, read_wrapper
 
 
 def script(path: Path, text: str) -> str:

@@ -5,9 +5,9 @@
 #include <map>
 #include <utility>
 
-#include "core/algorithms/shared/tournament.hpp"
+#include "core/algorithms/shared/edge_colours.hpp"
 #include "core/network/routing.hpp"
-#include "core/schedule/ring_loads.hpp"
+#include "core/schedule/bounds.hpp"
 
 namespace hocket::product {
 

@@ -21,8 +21,7 @@ from hocket.cli._shared.usage import name_of
 from hocket.errors import HocketError, UsageError
 from hocket.system.files import beside, opened, read_file, real_path
 from hocket.system.signals import as_exceptions, held_back
-from hocket.system.terminal import console
-from hocket.system.text import printable
+from hocket.system.text import console, printable
 
 if TYPE_CHECKING:
     from hocket._core import Progress

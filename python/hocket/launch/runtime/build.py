@@ -17,9 +17,8 @@ from pathlib import Path
 
 from hocket import _core
 from hocket.errors import MissingToolError, UsageError
-from hocket.launch.runtime.compiling import compile_all, compile_native, progress
+from hocket.launch.runtime.compiling import Wrapper, compile_all, compile_native, progress, read_wrapper
 from hocket.launch.runtime.preload import SHIM, VARIABLE, with_shim
-from hocket.launch.runtime.wrapper import Wrapper, read_wrapper
 from hocket.system.cache import build_once, cache_dir
 from hocket.system.files import real_path
 

@@ -30,9 +30,8 @@ from hocket.launch.runtime.build import (
     native_dir,
 )
 from hocket.launch.runtime.preload import SHIM, can_hold
-from hocket.system.cache import build_once
+from hocket.system.cache import build_once, check_installed
 from hocket.system.files import real_path
-from hocket.system.trust import check_installed
 
 _SECONDS = 20
 _LOADED_BEFORE = ("LD_PRELOAD", "LD_AUDIT")  # they may speak for the MPI library

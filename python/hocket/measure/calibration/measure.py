@@ -18,8 +18,8 @@ from hocket.launch.job import Tell
 from hocket.launch.runtime.library import RuntimeLibrary, everywhere, load_library
 from hocket.measure.bench.bounds import nodes_of_ranks
 from hocket.measure.calibration.work import Places, Task, What, classes, in_turn, tasks
-from hocket.measure.memory.budget import Budget
 from hocket.measure.memory.calibrate import cores
+from hocket.measure.memory.sizes import Budget
 
 SECONDS: Final = 50.0  # of measuring
 QUICK_SECONDS: Final = 8.0
@@ -279,7 +279,7 @@ def _flows(entries: list[tuple[Task, list[float], int]], found: tuple[Class, ...
 
 def _memory() -> tuple[dict[str, float] | None, str]:
     from hocket.costs.memory import read_profile
-    from hocket.measure.memory.basic import transfers
+    from hocket.measure.memory.calibrate import transfers
 
     profile = read_profile()
     return transfers(profile, 8), profile.origin

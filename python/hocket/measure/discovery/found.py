@@ -14,9 +14,8 @@ from hocket.errors import HocketError, NetworkError
 from hocket.network.description import NetworkDescription
 from hocket.network.known import read_network_description
 from hocket.network.parts import DEFAULT_LATENCY, Link
-from hocket.system.cache import cache_dir
+from hocket.system.cache import cache_dir, check_private
 from hocket.system.text import some
-from hocket.system.trust import check_private
 from hocket.units import format_rate
 
 if TYPE_CHECKING:

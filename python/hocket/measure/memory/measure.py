@@ -9,8 +9,7 @@ import numpy as np
 from mpi4py import MPI
 
 from hocket.launch.job import Tell
-from hocket.measure.memory.budget import Budget, measured
-from hocket.measure.memory.sizes import in_turn, shapes
+from hocket.measure.memory.sizes import Budget, in_turn, measured, shapes
 from hocket.measure.memory.works import Rank
 from hocket.sorting.sort import sort
 

@@ -6,9 +6,12 @@ how many buckets or how long runs are. Between these shapes a profile interpolat
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+import math
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Final
 
 KIB: Final = 1 << 10
@@ -119,3 +122,115 @@ def sort_bits(width: int, quick: bool) -> tuple[int, ...]:
     if width == 4:
         return (32,) if quick else (16, 32)
     return (64,) if quick else (32, 64)
+
+
+_NEAR: Final = 1.2  # two measurements that agree
+_FAR: Final = 2.0  # from both neighbours: a figure that stands out
+_SLOWER: Final = 1.2  # a sort that a profile has made slower
+_BUSY: Final = 0.05  # of the figures do not agree: the machine had other things to do
+
+
+def agree(seconds: Sequence[float]) -> bool:
+    """Return true if the two least are near each other."""
+    least = sorted(seconds)[:2]
+    return len(least) == 2 and least[1] <= _NEAR * least[0]
+
+
+def standing_out(figures: Mapping[Shape, float]) -> set[Shape]:
+    """Shapes whose figure is far above, or below, the next ones on both sides: the same work on fewer and on more
+    bytes, in fewer and more parts, or with narrower and wider elements."""
+    lines: defaultdict[tuple[object, ...], list[Shape]] = defaultdict(list)
+    for shape in figures:
+        place = (shape.work, shape.width, shape.parts, shape.bytes)
+        for axis in range(1, len(place)):
+            lines[(axis, *place[:axis], *place[axis + 1 :])].append(shape)
+    found = set()
+    for line in lines.values():
+        line.sort(key=lambda shape: (shape.width, shape.parts, shape.bytes))
+        for below, own, above in zip(line, line[1:], line[2:], strict=False):
+            beside = sorted((figures[below], figures[above]))
+            if figures[own] > _FAR * beside[1] or figures[own] < beside[0] / _FAR:
+                found.add(own)
+    return found
+
+
+def doubtful(taken: Mapping[Shape, Sequence[float]]) -> list[Shape]:
+    """The shapes that have to be measured again, in their order."""
+    out = standing_out({shape: min(seconds) for shape, seconds in taken.items()})
+    return [shape for shape, seconds in taken.items() if shape in out or not agree(seconds)]
+
+
+def was_busy(differing: int, figures: int) -> bool:
+    """Return true if so many figures differ between measurements that the machine cannot have been idle."""
+    return differing > _BUSY * figures
+
+
+def slower(times: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> dict[str, float]:
+    """Sorts that the profile makes slower, each with the ratio of its time to that by the built-in profile;
+    the two took turns."""
+    ratios = {
+        case: median(a / b for a, b in zip(own, built_in, strict=True))
+        for case, (own, built_in) in times.items()
+    }
+    return {case: ratio for case, ratio in ratios.items() if ratio > _SLOWER}
+
+
+_SECONDS: Final = 0.03  # for the repetitions of one figure
+_LEAST_REPEATS, _MOST_REPEATS = 3, 15
+_TURNS: Final = 6  # measurements of a figure, at most
+
+Figure = tuple[str, int, int, int, int, float]  # work, ranks, width, parts, bytes, seconds
+
+
+class Budget:
+    """Seconds from now on. ``agree`` turns a rank's value into that of rank 0, whose clock counts."""
+
+    def __init__(
+        self, seconds: float, agree: Callable[[float], float], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._agree = agree
+        self._clock = clock
+        self._end = clock() + seconds
+
+    def left(self) -> float:
+        """Seconds, the same on all ranks, which must call together. Negative when the time is over."""
+        return self._agree(self._end - self._clock())
+
+
+def repeats(first: float, share: float) -> int:
+    """Number of repetitions of a kernel that took ``first`` seconds, if its figure may take ``share``
+    seconds."""
+    wanted = min(max(math.ceil(_SECONDS / max(first, 1e-7)), _LEAST_REPEATS), _MOST_REPEATS)
+    return max(min(wanted, int(share / max(first, 1e-7)) - 1), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Figures in the order of their shapes; ``differing``: how many no second measurement has confirmed."""
+
+    figures: list[Figure]
+    differing: int
+
+
+def measured(
+    todo: Sequence[Shape],
+    ranks: int,
+    seconds: Callable[[Shape, float], float],
+    budget: Budget,
+    say: Callable[[int, str], None],
+) -> Measured:
+    """The figures of the shapes for which there is time: each once, then all of them again, then those again
+    that are in doubt (``agreement``), a few times at most. ``seconds`` measures a shape in the seconds given to
+    it, if it can; ``say`` hears how many there are so far and what comes next."""
+    taken: dict[Shape, list[float]] = {}
+    again = list(todo)
+    for _ in range(_TURNS):
+        for at, shape in enumerate(again):
+            left = budget.left()
+            if left <= 0:
+                break
+            say(len(taken), shape.work)
+            taken.setdefault(shape, []).append(seconds(shape, left / (len(again) - at)))
+        again = doubtful(taken)
+    figures = [(s.work, ranks, s.width, s.parts, s.bytes, min(times)) for s, times in taken.items()]
+    return Measured(figures, sum(not agree(times) for times in taken.values()))

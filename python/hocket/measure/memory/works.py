@@ -15,8 +15,7 @@ from mpi4py import MPI
 
 from hocket import _core
 from hocket.launch.runtime.library import load_sort_library
-from hocket.measure.memory.budget import repeats
-from hocket.measure.memory.sizes import Shape
+from hocket.measure.memory.sizes import Shape, repeats
 
 Bytes = npt.NDArray[np.uint8]
 Kernel = Callable[[int], list[float]]  # repetitions -> seconds of each

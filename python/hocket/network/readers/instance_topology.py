@@ -11,8 +11,7 @@ from typing import Final
 
 from hocket.network.description import NetworkDescription
 from hocket.network.parts import Defaults
-from hocket.network.readers.json_files import Lines, name, paged_entries
-from hocket.network.readers.layers import layered
+from hocket.network.readers.json_files import Lines, layered, name, paged_entries
 from hocket.network.source import Source, shown
 
 _SNIFFED: Final = re.compile(r'"NetworkNodes"\s*:')

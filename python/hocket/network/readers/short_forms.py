@@ -14,7 +14,10 @@ from typing import Final
 
 from hocket.network.description import NetworkDescription, suggestion
 from hocket.network.families import (
+    MAX_DIMENSIONS,
     MAX_LINKS,
+    TIE_RULES,
+    check_sides,
     dragonfly,
     dragonfly_links,
     dragonfly_plus,
@@ -24,7 +27,6 @@ from hocket.network.families import (
     fat_tree_links,
     switch_tree,
 )
-from hocket.network.grids import MAX_DIMENSIONS, TIE_RULES, check_sides
 from hocket.network.parts import MAX_NODES, MAX_RANKS, Defaults, Grid, GridKind
 from hocket.network.source import Source, shown
 from hocket.units import parse_rate, parse_time

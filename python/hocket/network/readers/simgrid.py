@@ -12,8 +12,7 @@ from typing import Final
 from hocket.errors import NetworkError
 from hocket.network.description import NetworkDescription, suggestion
 from hocket.network.parts import Channel, Defaults, Link, Routing
-from hocket.network.readers.simgrid_cluster import Cluster, describe_cluster, read_cluster
-from hocket.network.readers.simgrid_xml import Element, parse
+from hocket.network.readers.simgrid_cluster import Cluster, Element, describe_cluster, parse, read_cluster
 from hocket.network.readers.simgrid_zones import (
     DOWN,
     NONE,

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from hocket.errors import NetworkError
 from hocket.network.description import suggestion
-from hocket.network.readers.simgrid_cluster import Cluster
-from hocket.network.readers.simgrid_xml import Element
+from hocket.network.readers.simgrid_cluster import Cluster, Element
 from hocket.network.source import Source, shown
 
 UP, NONE, DOWN = 1, 0, -1

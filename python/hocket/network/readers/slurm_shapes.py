@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
+from hocket.network.chosen import expand
 from hocket.network.description import NetworkDescription
-from hocket.network.grids import check_sides
-from hocket.network.hostlist import expand
+from hocket.network.families import check_sides
 from hocket.network.parts import Defaults, Grid, Link
 from hocket.network.source import Source, shown
 from hocket.system.text import some

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from hocket.errors import NetworkError, Where
+from hocket.network.chosen import expand
 from hocket.network.description import NetworkDescription, suggestion
-from hocket.network.grids import MAX_DIMENSIONS, check_sides, check_ties, read_coordinates
-from hocket.network.hostlist import expand
+from hocket.network.families import MAX_DIMENSIONS, check_sides, check_ties, read_coordinates
 from hocket.network.parts import MAX_PORTS, MAX_RANKS, Defaults, Grid, GridKind, Link
 from hocket.network.paths.choose import said
 from hocket.network.paths.table import read_paths

@@ -9,7 +9,7 @@ import numpy as np
 
 from hocket import _core
 from hocket.pictures import gantt, heat
-from hocket.pictures.loads import Loads, draw_loads, draw_network
+from hocket.pictures.busy import Loads, draw_loads, draw_network
 from hocket.pictures.places import picture as places
 from hocket.planning.figures import ratio
 from hocket.planning.plan import flow_of, simulation

@@ -10,14 +10,20 @@ from pathlib import Path
 from typing import Any, Final
 
 from hocket.errors import HocketError
-from hocket.report.run.advice import REASONS, advice
-from hocket.report.run.better import Launched, OrderAdvice, order_advice
+from hocket.report.run.advice import (
+    REASONS,
+    Launched,
+    OrderAdvice,
+    Place,
+    advice,
+    order_advice,
+    places,
+    same_places,
+)
 from hocket.report.run.merge import Account, Line, merge
 from hocket.report.run.ranks import Site, read_ranks
-from hocket.report.run.sites import Place, places, same_places
 from hocket.system.files import opened
-from hocket.system.terminal import console
-from hocket.system.text import printable
+from hocket.system.text import console, printable
 from hocket.units import format_bytes, format_time, format_total
 
 _MOST_LINES: Final = 40  # in the table
