@@ -1,5 +1,5 @@
 #pragma once
-/* The variables of Hocket, in the order in which docs/settings.md describes them. One row is all that a variable takes,
+/* The variables of Hocket, in the order in which docs/commands.md describes them. One row is all that a variable takes,
  * but for its use and its description there: the runtime reads it into the Settings, wrong values are told, ranks that
  * differ are found, Python knows it.
  *

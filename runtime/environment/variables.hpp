@@ -27,7 +27,7 @@ struct Variable {
   bool must_match = false;  ///< the ranks of a communicator decide by it, so it must be the same on all of them
 };
 
-/// In the order in which docs/settings.md describes them.
+/// In the order in which docs/commands.md describes them.
 [[nodiscard]] std::span<const Variable> variables();
 /// Null if there is none of this name.
 [[nodiscard]] const Variable* find_variable(std::string_view name);

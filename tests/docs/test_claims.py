@@ -124,6 +124,20 @@ def overheads(place: str, calls: str, sizes: str, digits: int = 2) -> Figures:
     return ends((float(row[6].split()[0]) for row in rows if re.fullmatch(sizes, row[3])), digits)
 
 
+def on_one_switch() -> Figures:
+    rows = [row for row in cells_of("irregular-jobs") if row[0] == "star:16 rate=50Mbit"]
+    assert {row[2] for row in rows} == {"alltoall", "equal", "dense", "fresh"}
+    assert {row[3] for row in rows} == {"65536"} and {row[1] for row in rows} == {"mpich"}
+    return ends((float(row[6].split()[0]) for row in rows), 2)
+
+
+def two_switches_in_order() -> Figures:
+    """All-to-alls and all-gathers of MPICH and Open MPI."""
+    place = "chain:4,4 rate=50Mbit"
+    cells = {(row[2], row[1]): row[6].split()[0] for row in cells_of("overhead") if row[0] == place}
+    return [cells[call, mpi] for call in ("alltoall", "allgather") for mpi in ("mpich", "openmpi")]
+
+
 def at_random() -> Figures:
     """Calls other than all-to-alls of 32 KiB and more in all places, and all-to-alls, with ranks at random."""
     ratios = [row for row in cells_of("gains-32-hosts") if "shuffle" in row[0]]
@@ -241,7 +255,10 @@ CLAIMS: list[tuple[str, str, Callable[[], Figures]]] = [
     ("index", "all-to-alls of 256 KiB | {} with MPICH, {} with Open MPI, once", held_paths),
     ("index", "ring takes {} to {} times the bound, Hocket {}", exchanges_of_real_jobs),
     ("index", "all-to-alls of 4 KiB | a loss: {} to {}", lambda: overheads(".*50Mbit shuffle=1", "alltoall", "4096")),
-    ("index", "a loss: {} and {}. The two cores", lambda: overheads(".*1Gbit shuffle=1", "alltoall", "32768")),
+    ("index", "All-to-alls lose: {} and {}. The two cores", lambda: overheads(".*1Gbit shuffle=1", "alltoall", "32768")),
+    ("index", "| 32 KiB | all-gathers {1} and {0}.", lambda: overheads(".*1Gbit shuffle=1", "allgather", "32768")),
+    ("index", "of equal or changing sizes | {} to {} with MPICH", on_one_switch),
+    ("index", "all-to-alls of 32 KiB; all-gathers | {} and {}; {} and {}", two_switches_in_order),
     ("index", "8 bytes | {} to {}, mostly chance", lambda: overheads("chain.*", ".*", "8")),
     ("index", "8 bytes to 64 KiB | a loss: {} to {}", lambda: overheads("shared.*", ".*", ".*")),
     ("../README", "at random all-gathers {} (MPICH); in order all-gathers {} / {}, all-reduces {} / {}, "
@@ -271,9 +288,9 @@ CLAIMS: list[tuple[str, str, Callable[[], Figures]]] = [
      lambda: of_three("chain:4,4", "openmpi", 32768)),
     ("evidence", "MPICH's default takes {} s after it", lambda: [ordered(2)]),
     ("../README", "took the all-gathers at random from {} s to {} s, Hocket to {} s", of_the_random_cell),
-    ("settings", "{} programs of MPICH's and mpi4py's own test suites, counted once for each MPI library: no steady "
+    ("commands", "{} programs of MPICH's and mpi4py's own test suites, counted once for each MPI library: no steady "
      "verdict differs, {} are unsteady", suites),
-    ("settings", "{} random programs with MPICH in {} launches: none differs. {} with Open MPI in {} launches: one "
+    ("commands", "{} random programs with MPICH in {} launches: none differs. {} with Open MPI in {} launches: one "
      "launch differs", random_programs),
     ("algorithms", "A hundred thousand hosts take at most {} s of processor, and the whole command {} to {} s", orders),
 ]  # fmt: skip
@@ -291,7 +308,7 @@ def test_slurm_in_the_lab() -> None:
 
 def test_bold_figures_of_paths_are_the_least() -> None:
     rows = re.findall(
-        r"^\| (?:MPICH|Open MPI) \| all-[\w-]+ (\|.*)\|$", (ROOT / "docs/networks.md").read_text(), re.M
+        r"^\| (?:MPICH|Open MPI) \| all-[\w-]+ (\|.*)\|$", (ROOT / "docs/many-paths.md").read_text(), re.M
     )
     assert len(rows) == 6
     for row in rows:
@@ -325,7 +342,7 @@ LINKED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/evidence.md", "docs/settings.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/evidence.md", "docs/commands.md"])
 def test_each_file_that_a_page_links_is_compared(page: str) -> None:
     linked = set(re.findall(r"bench/results/([\w-]+)\.(?:md|csv)", (ROOT / page).read_text()))
     tests = "".join(path.read_text() for path in Path(__file__).parent.glob("*.py"))

@@ -213,7 +213,7 @@ def test_orders_of_a_hundred_thousand_hosts() -> None:
 
 
 def test_what_held_paths_are_worth() -> None:
-    page = prose("networks")
+    page = prose("many-paths")
     calls = ("all-to-all", "all-gather", "all-reduce")
     rows = {(row[0], row[1]): row for row in cells_of("paths") if row[1] in calls and row[3] != "24"}
     assert len(rows) == 6

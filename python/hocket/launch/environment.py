@@ -92,7 +92,7 @@ class RuntimeOptions:
         )
 
     def environment(self) -> dict[str, str]:
-        """The HOCKET_ variables of docs/settings.md, except for the plans and where the ranks are."""
+        """The HOCKET_ variables of docs/commands.md, except for the plans and where the ranks are."""
         values = dict(self._by_option().values()) | {
             "HOCKET_FLOW_CONTROL": "token" if self.window else self.flow_control or "token",
             "HOCKET_ALGORITHM": self._irregular_algorithm(),

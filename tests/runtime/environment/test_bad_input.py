@@ -168,7 +168,7 @@ def test_the_docs_name_every_variable() -> None:
 
 
 def test_the_docs_have_the_defaults_and_what_is_alike() -> None:
-    text = (ROOT / "docs/settings.md").read_text()
+    text = (ROOT / "docs/commands.md").read_text()
     rows = re.findall(r"^\| `(HOCKET_\w+)`( †)? \|.*\| (.+) \|$", text, re.MULTILINE)
     said = {name: (bool(mark), default) for name, mark, default in rows}
     settings = [variable for variable in _core.variables() if variable.kind != "text"]

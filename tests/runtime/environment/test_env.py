@@ -16,7 +16,8 @@ from hocket.launch.mpi import Mpi, MpiFamily
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "installation.md").read_text()
 MODULE, BATCH, _, PLAIN = re.findall(r"```sh\n(.*?)```", DOCUMENT, re.DOTALL)
-BATCH = BATCH.replace("--ranks-per-host 4 ", "")  # the stand-in for a job has one
+BATCH = BATCH.replace("--rate 25Gbit --ranks-per-host 4 ", "")  # the stand-in for a job has one
+MODULE = MODULE.replace("cluster.toml --ranks-per-host 2", "/etc/slurm/topology.conf")
 
 # With the widths of uplinks: where they are not known, ranks measure before they schedule.
 TOPOLOGY = """\
@@ -193,11 +194,11 @@ def loaded(tcl: str, modulefile: str) -> list[list[str]]:
 
 def test_the_documented_module(shell: Shell, tmp_path: Path) -> None:
     """It says what the ``export`` lines say; everybody can read what it names, and nobody else write."""
-    text = MODULE.replace("/opt/modulefiles/hocket", "module").replace("/opt/hocket", str(tmp_path / "opt"))
+    text = MODULE.replace("/opt/modulefiles", "modules").replace("/opt/hocket", str(tmp_path / "opt"))
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hocket"
     shutil.copytree(cache, tmp_path / "opt" / "hocket", ignore=shutil.ignore_patterns("build-*", "*.lock"))
     assert scheduled(shell(text + BATCH, HOCKET_LOG="1"))
-    modulefile = (tmp_path / "module").read_text()
+    modulefile = (tmp_path / "modules" / "hocket").read_text()
     assert modulefile.startswith("#%Module1.0\n")
     exported = dict(
         re.findall(r"^export (\w+)=(.*)$", shell(BATCH.replace("eval", "echo"), HOCKET_LOG="1").stdout, re.M)
