@@ -153,7 +153,9 @@ def at_random() -> Figures:
 
 def in_order() -> Figures:
     rows = [row for row in cells_of("gains-32-hosts") if row[0].endswith("50Mbit") and row[4] != "6"]
-    return ends((float(row[6]) for row in rows if row[2] in ("allgather", "allreduce", "bcast")), 2)
+    return ends(
+        (float(row[6].split()[0]) for row in rows if row[2] in ("allgather", "allreduce", "bcast")), 2
+    )
 
 
 def irregular(collective: str, size: int, *mpis: str, place: str = "chain:8,8,8,8") -> Figures:
