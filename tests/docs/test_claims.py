@@ -131,6 +131,11 @@ def on_one_switch() -> Figures:
     return ends((float(row[6].split()[0]) for row in rows), 2)
 
 
+def switch_of_16() -> Figures:
+    (row,) = (row for row in cells_of("lab-one-switch") if row[0] == "star:16" and row[3] == "262144")
+    return [f"{float(row[column].split()[0]):.2f}" for column in (5, 4)]
+
+
 def two_switches_in_order() -> Figures:
     """All-to-alls and all-gathers of MPICH and Open MPI."""
     place = "chain:4,4 rate=50Mbit"
@@ -263,6 +268,8 @@ CLAIMS: list[tuple[str, str, Callable[[], Figures]]] = [
     ("index", "all-to-alls of 4 KiB | a loss: {} to {}", lambda: overheads(".*50Mbit shuffle=1", "alltoall", "4096")),
     ("index", "All-to-alls lose: {} and {}. The two", lambda: overheads(".*1Gbit shuffle=1", "alltoall", "32768")),
     ("index", "| 32 KiB | all-gathers {1} and {0}.", lambda: overheads(".*1Gbit shuffle=1", "allgather", "32768")),
+    ("evidence", "all-to-alls of 256 KiB take {} times the bound: packets are dropped in front of receivers. Schedules "
+     "alone take {} times", switch_of_16),
     ("index", "of equal or changing sizes | {} to {} with MPICH", on_one_switch),
     ("index", "all-to-alls of 32 KiB; all-gathers | {} and {}; {} and {}", two_switches_in_order),
     ("index", "8 bytes | {} to {}, mostly chance", lambda: overheads("chain.*", ".*", "8")),

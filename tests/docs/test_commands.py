@@ -129,6 +129,30 @@ def test_wrong_commands_are_found() -> None:
     assert len(lines_of(ROOT / "docs" / "commands.md")) > 20
 
 
+# Options of launchers and of tools that make network files.
+OF_OTHERS = {"--export", "--ntasks-per-node", "--node-name-map", "--rankfile", "--node-rank", "--master-addr"}
+
+
+def unknown(text: str) -> set[str]:
+    """Options that running text names by themselves and no command has; targets that the Makefile lacks."""
+    options = {"--help", "--version"} | OF_OTHERS
+    options |= {
+        name for command in EVERY.values() for p in command.params for name in (*p.opts, *p.secondary_opts)
+    }
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = re.findall(r"`(--[a-z][\w-]*)[^`\n]*`", text)
+    return (set(named) - options) | (set(re.findall(r"`make ([a-z-]+)", text)) - targets)
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", *ROOT.glob("docs/*.md")], ids=lambda path: path.stem)
+def test_options_and_targets_exist(path: Path) -> None:
+    assert unknown(path.read_text()) == set()
+
+
+def test_options_that_are_gone_are_found() -> None:
+    assert unknown("`--startup 5us`, `--alpha 5us`, `make demo`, `make demos`") == {"--startup", "demos"}
+
+
 def test_variables_exist() -> None:
     known = {variable.name for variable in _core.variables()}
     pattern = re.compile(r"\bHOCKET_[A-Z][A-Z_]*[A-Z]\b(?!\()")

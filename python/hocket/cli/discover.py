@@ -65,7 +65,7 @@ _ALLOWED: Final = (
 @click.command(
     cls=Command,
     examples=(
-        "mpiexec -ppn 1 -n 32 hocket network discover --measure -o cluster.toml",
+        "hocket network discover --measure -n 32 --hostfile hosts -o cluster.toml",
         "hocket network discover --slurm -o cluster.toml --rate 100Gbit",
     ),
 )

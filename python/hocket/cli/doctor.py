@@ -32,7 +32,7 @@ _COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
 @click.command(
     cls=Command,
     examples=(
-        "mpiexec -ppn 1 -n 32 hocket doctor --measure",
+        "hocket doctor --measure -n 32 --hostfile hosts",
         "hocket doctor --network cluster.toml -n 8 --hostfile hosts",
     ),
 )

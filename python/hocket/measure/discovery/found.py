@@ -147,7 +147,7 @@ class Found:
         if len(self.hosts) < 2:
             raise NetworkError(
                 self.sentences()[0].rstrip("."),
-                remedy="start ranks on several hosts: mpiexec -ppn 1, or --hostfile FILE",
+                remedy="start ranks on several hosts: --hostfile FILE, or by a launcher ('hocket help networks')",
             )
         if self.many_paths:
             raise NetworkError(
