@@ -7,7 +7,6 @@
 
 #include "core/schedule/schedule.hpp"
 
-void bind_progress(nanobind::module_& m);
 void bind_network(nanobind::module_& m);
 void bind_tree_probe(nanobind::module_& m);
 void bind_schedule(nanobind::module_& m);
@@ -20,7 +19,6 @@ void bind_elements(nanobind::module_& m);
 void bind_element_moves(nanobind::module_& m);
 void bind_choose(nanobind::module_& m);
 void bind_order(nanobind::module_& m);
-void bind_environment(nanobind::module_& m);
 
 /// Appends one line "phase,src,dst,origin,target,offset,length"; a target of everyone is "*".
 void append_line(std::string& text, std::uint64_t phase, hocket::Hop hop, const hocket::Piece& piece);

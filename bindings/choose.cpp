@@ -55,25 +55,12 @@ void bind_kept_timings(nb::module_& m) {
       .def_ro("mpi", &KeptTimings::mpi)
       .def("__eq__", [](const KeptTimings& a, const KeptTimings& b) { return a == b; })
       .def("__hash__", [](const KeptTimings& a) { return std::hash<std::string>{}(a.place + a.call); });
-  m.def("size_class", &size_class, "bytes"_a, "Half an octave.");
   m.def("least_bytes", &least_bytes, "size_class"_a);
-  m.def(
-      "kept_timings_text", [](const std::vector<KeptTimings>& timings) { return kept_timings_text(timings); },
-      "timings"_a);
   m.def("parse_kept_timings", &parse_kept_timings, "text"_a);
-  m.def(
-      "merge",
-      [](const std::vector<KeptTimings>& kept, const std::vector<KeptTimings>& learned) {
-        return merge(kept, learned);
-      },
-      "kept"_a, "learned"_a);
 }
 
 void bind_chooser(nb::module_& m) {
-  nb::class_<Decision>(m, "Decision", "Who serves a call.")
-      .def_ro("candidate", &Decision::candidate)
-      .def_ro("timed", &Decision::timed)
-      .def_ro("limit", &Decision::limit, "seconds; then it gives up its order");
+  nb::class_<Decision>(m, "Decision", "Who serves a call.").def_ro("candidate", &Decision::candidate);
   nb::class_<Chooser>(m, "Chooser", "The choice between candidates of one key; 0 is the library's own call.")
       .def(
           "__init__",
@@ -81,14 +68,9 @@ void bind_chooser(nb::module_& m) {
             new (self) Chooser(predicted, agree_seconds, setup_seconds);
           },
           "predicted"_a, "agree_seconds"_a = 0.0, "setup_seconds"_a = 0.0)
-      .def("recall", &Chooser::recall, "candidate"_a, "seconds"_a)
-      .def("seen", &Chooser::seen, "candidate"_a, "calls"_a, "seconds"_a)
       .def("next", &Chooser::next)
       .def("learn", &Chooser::learn, "seconds"_a)
-      .def_prop_ro("best", &Chooser::best)
-      .def("noise", &Chooser::noise, "candidate"_a)
-      .def_prop_ro("calls", &Chooser::calls)
-      .def_prop_ro("trials", &Chooser::trials);
+      .def_prop_ro("best", &Chooser::best);
 }
 
 void bind_candidates(nb::module_& m) {
@@ -109,8 +91,6 @@ void bind_choose(nb::module_& parent) {
   bind_kept_timings(m);
   bind_chooser(m);
   bind_candidates(m);
-  m.def("setup_seconds", &setup_seconds, "ranks"_a, "agreement"_a);
-  m.def("may_open_connections", &may_open_connections, "seconds"_a, "ranks"_a, "wire_seconds"_a);
   m.def(
       "offered",
       [](std::size_t bytes, int ranks, std::uint32_t usual_window, std::size_t segment) {
@@ -126,10 +106,4 @@ void bind_choose(nb::module_& parent) {
       "several ranks.");
   m.def("simulated_seconds", &simulated_seconds, "network"_a, "schedule"_a, "candidate"_a, "costs"_a,
         "None: the library carries the messages, or there are too many.", nb::call_guard<nb::gil_scoped_release>());
-  m.def(
-      "forecast",
-      [](std::uint64_t phases, double wire, std::uint32_t window, double step, double native, std::uint64_t segments,
-         bool rendezvous) { return forecast({phases, wire, window, segments, rendezvous}, {step, native}); },
-      "phases"_a, "wire_seconds"_a, "window"_a, "step_seconds"_a, "native_seconds"_a = 0.0, "segments"_a = 1,
-      "rendezvous"_a = false);
 }

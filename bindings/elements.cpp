@@ -34,12 +34,6 @@ RecordType record_type(KeyType key, std::size_t width) {
   return {.key = key, .width = width};
 }
 
-void orders(KeyType key, std::size_t width, const Source& records, const Vector<std::uint64_t>& out) {
-  const RecordType type = record_type(key, width);
-  check(elements_in(records, width) == out.size(), "one order per record is wanted");
-  for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] = order_of(type.key, bytes_of(records) + i * width);
-}
-
 std::vector<double> timed_count(KeyType key, std::size_t width, const Source& records,
                                 const std::vector<DigitRow>& rows, const std::vector<Vector<std::uint64_t>>& counts,
                                 std::size_t repeat) {
@@ -150,8 +144,6 @@ void bind_elements(nb::module_& m) {
       .value("f32", KeyType::f32)
       .value("f64", KeyType::f64);
   m.def("key_bytes", &key_bytes, "key"_a);
-  m.def("orders", &orders, "key"_a, "width"_a, "records"_a, "out"_a.noconvert(),
-        "Numbers that order like the keys of records, which are given as bytes (uint8).");
   m.def("count_digits", &timed_count, "key"_a, "width"_a, "records"_a, "digits"_a, "counts"_a.noconvert(),
         "repeat"_a = 1, "Adds the records of every bucket to counts[digit]. Returns the seconds of each run.");
   m.def("partition", &partition_digit, "key"_a, "width"_a, "records"_a, "digit"_a, "out"_a.noconvert(), "begins"_a,

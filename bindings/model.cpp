@@ -47,7 +47,6 @@ void bind_model(nb::module_& m) {
       .def_ro("wire", &CostProfile::wire, "bytes on the wire for each of a message")
       .def_prop_ro("hosts", [](const CostProfile& one) { return one.contention.host; })
       .def_prop_ro("switch_links", [](const CostProfile& one) { return one.contention.switch_link; });
-  m.def("cost_profiles", [] { return std::vector<CostProfile>(cost_profiles().begin(), cost_profiles().end()); });
   m.def("profile_of", &profile_of, "network"_a, "The profile nearest to the rate and latency of hosts.");
   nb::class_<ModelParameters>(m, "ModelParameters", "Fitting; the defaults are an ideal machine.")
       .def(

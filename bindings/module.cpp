@@ -1,10 +1,16 @@
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
 #include "core/error.hpp"
 #include "core/progress/progress.hpp"
+#include "runtime/environment/variables.hpp"
 
 namespace nb = nanobind;
+using namespace nb::literals;
+using hocket::Progress;
+using hocket::runtime::Variable;
 
 namespace {
 
@@ -13,6 +19,47 @@ nb::object make_exception(nb::module_& m, const char* name, PyObject* base) {
   nb::object type = nb::steal(PyErr_NewException(qualified.c_str(), base, nullptr));
   m.attr(name) = type;
   return type;
+}
+
+void bind_progress(nb::module_& m) {
+  nb::class_<Progress>(m, "Progress", "How far another thread's work has come, and a request to cancel it.")
+      .def(nb::init<>())
+      .def_prop_ro("step", &Progress::step, "what is under way, such as \"deriving waits\"; None while nothing counts")
+      .def_prop_ro("fraction", &Progress::fraction, "of the step, from 0 to 1")
+      .def("cancel", &Progress::cancel, "The work ends with Cancelled before long.")
+      .def_prop_ro("cancelled", &Progress::cancelled)
+      .def(
+          "attach", [](Progress& progress) { Progress::attach(&progress); },
+          "The calling thread's work reports here. Detach before the thread goes on to something else.")
+      .def_static("detach", [] { Progress::attach(nullptr); });
+  m.def("check_cancelled", &Progress::check, "Raises Cancelled if the calling thread's work is to end.");
+}
+
+void bind_environment(nb::module_& m) {
+  nb::class_<Variable>(m, "Variable", "An environment variable of Hocket.")
+      .def_ro("name", &Variable::name)
+      .def_ro("meaning", &Variable::meaning)
+      .def_ro("must_match", &Variable::must_match, "Must be the same on all ranks.")
+      .def_prop_ro(
+          "kind",
+          [](const Variable& v) {
+            return v.kind == Variable::Kind::number ? "number" : v.kind == Variable::Kind::word ? "word" : "text";
+          })
+      .def_ro("fallback", &Variable::fallback)
+      .def_ro("least", &Variable::least)
+      .def_ro("most", &Variable::most)
+      .def_ro("words", &Variable::words);
+  m.def(
+      "variables",
+      [] {
+        const auto all = hocket::runtime::variables();
+        return std::vector<Variable>(all.begin(), all.end());
+      },
+      "The environment variables of Hocket.");
+  m.def(
+      "wrong_variables",
+      [](const std::vector<std::string>& environment) { return hocket::runtime::wrong_variables(environment); },
+      "environment"_a, "One line for each wrong value or unknown HOCKET_ name among NAME=VALUE texts.");
 }
 
 }  // namespace

@@ -133,9 +133,8 @@ void bind_planning(nb::module_& m) {
   m.def(
       "plan_exchange",
       [](const Network& network, const Demand& demand, std::optional<std::uint32_t> window,
-         const std::string& algorithm, double alpha, std::uint64_t seed, bool whole) {
-        return plan_exchange(network, demand, {algorithm, {alpha, seed}, window, whole});
-      },
+         const std::string& algorithm, double alpha, std::uint64_t seed,
+         bool whole) { return plan_exchange(network, demand, {algorithm, {alpha, seed}, window, whole}); },
       "network"_a, "demand"_a, "window"_a = nb::none(), "algorithm"_a = "", "alpha"_a = 0.0, "seed"_a = 1,
       "whole"_a = false, nb::call_guard<nb::gil_scoped_release>(),
       "The schedule that serves the demand best, or that of the named algorithm; without a window its waits are "

@@ -16,7 +16,6 @@
 #include "core/algorithms/registry.hpp"
 #include "core/demand/collective.hpp"
 #include "core/schedule/bounds.hpp"
-#include "core/schedule/free_routes.hpp"
 #include "core/schedule/token_time.hpp"
 
 namespace nb = nanobind;
@@ -73,24 +72,6 @@ std::vector<std::pair<Rank, Rank>> hops_of(const Schedule& schedule) {
   hops.reserve(schedule.size());
   for (const Hop hop : schedule.hops()) hops.emplace_back(hop.src, hop.dst);
   return hops;
-}
-
-std::vector<std::uint64_t> longest_of(const Schedule& schedule) {
-  std::vector<std::uint64_t> longest(schedule.phases(), 0);
-  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase)
-    for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i)
-      longest[phase] = std::max(longest[phase], schedule.length(i));
-  return longest;
-}
-
-std::vector<std::uint32_t> most_sends_of(const Schedule& schedule) {
-  check_ranks(schedule);
-  std::vector<std::uint32_t> most(schedule.phases(), 0), sends(schedule.ranks(), 0);
-  for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
-    for (const Hop hop : schedule.phase(phase)) most[phase] = std::max(most[phase], ++sends[hop.src]);
-    for (const Hop hop : schedule.phase(phase)) sends[hop.src] = 0;
-  }
-  return most;
 }
 
 std::vector<std::uint64_t> lengths_of(const Schedule& schedule) {
@@ -294,8 +275,6 @@ void bind_schedule(nb::module_& m) {
           [](const Schedule& s) { return std::vector<std::uint64_t>(s.phase_begin().begin(), s.phase_begin().end()); },
           "the first transfer of each phase, and at last the number of transfers")
       .def("lengths", &lengths_of, "bytes per transfer")
-      .def("longest", &longest_of, "bytes of the largest transfer, per phase")
-      .def("most_sends", &most_sends_of, "sends of the busiest rank, per phase")
       .def("csv", &csv_of, "first_phase"_a, "last_phase"_a,
            "Lines phase,src,dst,origin,target,offset,length of the phases [first_phase, last_phase)")
       .def_static("from_rows", &schedule_from_rows, "ranks"_a, "bytes"_a, "rows"_a);

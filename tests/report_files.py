@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import hocket._testing  # noqa: F401 -- more of choose
 from hocket._core.choose import CandidateTimings, KeptTimings, kept_timings_text
 
 from hocket.network import read_network

@@ -19,6 +19,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Protocol
 
+import hocket._testing  # noqa: F401 -- more of choose
 import numpy as np
 from hocket._core import choose
 from numpy.typing import NDArray

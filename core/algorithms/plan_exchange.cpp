@@ -10,7 +10,6 @@
 #include "core/error.hpp"
 #include "core/limits.hpp"
 #include "core/schedule/bounds.hpp"
-#include "core/schedule/free_routes.hpp"
 #include "core/schedule/token_time.hpp"
 #include "core/schedule/turned.hpp"
 

@@ -1,5 +1,3 @@
-#include "core/schedule/free_routes.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -11,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/progress/progress.hpp"
+#include "core/schedule/bounds.hpp"
 
 namespace hocket {
 namespace {

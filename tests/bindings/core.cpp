@@ -17,6 +17,7 @@
 #include "core/algorithms/irregular/proposals.hpp"
 #include "core/choose/chooser.hpp"
 #include "core/choose/forecast.hpp"
+#include "core/choose/kept_timings.hpp"
 #include "core/error.hpp"
 #include "core/model/simulate.hpp"
 #include "core/network/switch_links.hpp"
@@ -88,6 +89,13 @@ nb::class_<Bound> known() {
 
 void add_to_networks(nb::module_& m) {
   using hocket::SwitchLink;
+  m.def(
+      "switch_link_pairs",
+      [](const Network& n, std::uint32_t link) {
+        if (link >= n.spec().links.size()) throw hocket::InputError("no such link");
+        return hocket::switch_link_pairs(n, link);
+      },
+      "network"_a, "link"_a, "Disjoint pairs of hosts (nodes) that find out together how wide the link is.");
   m.def("only_ports_shared", &hocket::only_ports_shared, "network"_a,
         "Whether messages can only be in each other's way at the ports of ranks.");
   m.def("pair_without_switch_link", &hocket::pair_without_switch_link, "network"_a,
@@ -159,6 +167,7 @@ void add_to_schedules(nb::module_& m) {
 }
 
 void add_to_models(nb::module_& m) {
+  m.def("cost_profiles", [] { return std::vector<CostProfile>(cost_profiles().begin(), cost_profiles().end()); });
   m.def(
       "simulate_within",
       [](std::uint64_t steps, const Network& network, const Schedule& schedule, const Waits* waits,
@@ -192,10 +201,37 @@ void add_to_choices(nb::module_& m) {
       .def_ro("spread", &Belief::spread, "standard deviation of its logarithm")
       .def_ro("calls", &Belief::calls)
       .def_ro("timed", &Belief::timed);
-  known<Chooser>().def_prop_ro("beliefs", [](const Chooser& chooser) {
-    const auto beliefs = chooser.beliefs();
-    return std::vector<Belief>(beliefs.begin(), beliefs.end());
-  });
+  known<Decision>()
+      .def_ro("timed", &Decision::timed)
+      .def_ro("limit", &Decision::limit, "seconds; then it gives up its order");
+  known<Chooser>()
+      .def("recall", &Chooser::recall, "candidate"_a, "seconds"_a)
+      .def("seen", &Chooser::seen, "candidate"_a, "calls"_a, "seconds"_a)
+      .def("noise", &Chooser::noise, "candidate"_a)
+      .def_prop_ro("calls", &Chooser::calls)
+      .def_prop_ro("trials", &Chooser::trials)
+      .def_prop_ro("beliefs", [](const Chooser& chooser) {
+        const auto beliefs = chooser.beliefs();
+        return std::vector<Belief>(beliefs.begin(), beliefs.end());
+      });
+  m.def("size_class", &size_class, "bytes"_a, "Half an octave.");
+  m.def(
+      "kept_timings_text", [](const std::vector<KeptTimings>& timings) { return kept_timings_text(timings); },
+      "timings"_a);
+  m.def(
+      "merge",
+      [](const std::vector<KeptTimings>& kept, const std::vector<KeptTimings>& learned) {
+        return merge(kept, learned);
+      },
+      "kept"_a, "learned"_a);
+  m.def("setup_seconds", &setup_seconds, "ranks"_a, "agreement"_a);
+  m.def("may_open_connections", &may_open_connections, "seconds"_a, "ranks"_a, "wire_seconds"_a);
+  m.def(
+      "forecast",
+      [](std::uint64_t phases, double wire, std::uint32_t window, double step, double native, std::uint64_t segments,
+         bool rendezvous) { return forecast({phases, wire, window, segments, rendezvous}, {step, native}); },
+      "phases"_a, "wire_seconds"_a, "window"_a, "step_seconds"_a, "native_seconds"_a = 0.0, "segments"_a = 1,
+      "rendezvous"_a = false);
   m.def("costs_of_steps", &costs_of_steps, "network"_a, "step_seconds"_a, "overhead"_a);
   m.def("in_a_crowd", &in_a_crowd, "seconds"_a, "native_seconds"_a, "candidate"_a);
 }

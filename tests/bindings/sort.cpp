@@ -14,6 +14,7 @@
 #include "sort/core/costs/permute_costs.hpp"
 #include "sort/core/costs/sort_costs.hpp"
 #include "sort/core/elements/digits.hpp"
+#include "sort/core/elements/record.hpp"
 #include "sort/core/elements/run_ends.hpp"
 #include "testing.hpp"
 
@@ -104,11 +105,18 @@ void bind_predictions(nb::module_& m) {
       "profile"_a, "shape"_a, "runs"_a);
 }
 
+void orders(KeyType key, std::size_t width, const Source& records, const Vector<std::uint64_t>& out) {
+  check(elements_in(records, width) == out.size(), "one order per record is wanted");
+  for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] = order_of(key, bytes_of(records) + i * width);
+}
+
 }  // namespace
 
 void add_to_sort(nb::module_& m) {
   nb::module_ memory = nb::borrow<nb::module_>(m.attr("memory"));
   bind_predictions(memory);
+  m.def("orders", &orders, "key"_a, "width"_a, "records"_a, "out"_a.noconvert(),
+        "Numbers that order like the keys of records, which are given as bytes (uint8).");
   m.def(
       "digits_over",
       [](std::uint64_t varying, unsigned most) {

@@ -1,11 +1,10 @@
-#include "core/algorithms/all_gather/arborescences.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <compare>
 #include <functional>
 #include <vector>
 
+#include "core/algorithms/all_gather/tree_packing.hpp"
 #include "core/schedule/max_flow.hpp"
 
 namespace hocket::algorithms {

@@ -2,6 +2,8 @@
 ///
 /// On hosts whose links are as fast as all links of their switch, one message a host leaves most links idle, and a ring
 /// passes the slowest one. Many trees for every contribution use all of them, as ForestColl does (Zhao et al., 2024).
+#include "core/algorithms/all_gather/tree_packing.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,9 +11,7 @@
 #include <span>
 #include <utility>
 
-#include "core/algorithms/all_gather/arborescences.hpp"
 #include "core/algorithms/registry.hpp"
-#include "core/algorithms/shared/channel_prices.hpp"
 #include "core/algorithms/shared/random.hpp"
 #include "core/algorithms/shared/slots.hpp"
 #include "core/demand/demand.hpp"

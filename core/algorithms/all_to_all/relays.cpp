@@ -17,7 +17,7 @@
 #include "core/algorithms/registry.hpp"
 #include "core/limits.hpp"
 #include "core/progress/progress.hpp"
-#include "core/schedule/free_routes.hpp"
+#include "core/schedule/bounds.hpp"
 
 namespace hocket::algorithms {
 

@@ -12,6 +12,7 @@ timed.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 from statistics import fmean
 
@@ -128,7 +129,8 @@ def test_in_order_keeps_every_message() -> None:
     exchange = demand(random_matrix(tree.ranks, 5, "non-uniform", 1, 64))
     schedule = in_order(tree.plan(exchange, "AC"))
     assert _core.verify(tree.network, exchange, schedule, _core.PortModel.all_port).complete
-    assert schedule.phases == 5 and set(schedule.most_sends()) == {1}
+    assert schedule.phases == 5
+    assert all(most == 1 for most in Counter((row[0], row[1]) for row in schedule.rows()).values())
 
 
 def test_a_processor_is_shared_by_what_it_sends_and_receives() -> None:

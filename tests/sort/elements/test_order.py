@@ -42,4 +42,4 @@ def test_bytes_of_keys() -> None:
 
 def test_records_smaller_than_their_keys_are_refused() -> None:
     with pytest.raises(_core.InputError, match="records of 3 bytes cannot hold a key of 4 bytes"):
-        _core.orders(_core.KeyType.u32, 3, np.zeros(6, np.uint8), np.zeros(2, np.uint64))
+        _core.count_digits(_core.KeyType.u32, 3, np.zeros(6, np.uint8), [], [])

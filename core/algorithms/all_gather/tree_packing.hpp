@@ -1,12 +1,21 @@
 #pragma once
-/// Prices of channels, which rise steeply with their load, for searches that even loads.
+/// Spanning trees of one root that pack the capacities exactly, and prices of channels, which rise steeply with their
+/// load, for searches that even loads.
 #include <algorithm>
 #include <span>
 #include <vector>
 
+#include "core/algorithms/shared/slots.hpp"
 #include "core/network/network.hpp"
 
 namespace hocket::algorithms {
+
+/// Gives trees of equal parts and one root their parents, such that all are carried in `seconds`; false: none were
+/// found so. As many as the narrowest cut carries there are by Edmonds's theorem ("Edge-disjoint branchings", 1973),
+/// found by Lovász's proof of it (1976): a tree takes a route if all hosts can still be reached as often as trees are
+/// to come. Where routes share channels, or turn at switches without hosts, that may miss trees that there are.
+[[nodiscard]] bool pack_exactly(const Network& network, const HostRoutes& routes, std::span<HostTree> trees,
+                                double seconds);
 
 /// Loads are in parts of a time in which all is to be sent. A price is what one part more, of the size at hand, adds to
 /// the sum of all loads to the power 2^steepness: multiplications only, so that all machines agree.
