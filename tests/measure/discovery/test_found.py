@@ -45,11 +45,15 @@ def test_bottlenecks_in_words_and_as_a_tree() -> None:
 @pytest.mark.parametrize(
     ("measured", "words"),
     [
-        (found(8), "Full bisection as far as 8 hosts can load it: nothing to gain for large messages."),
+        (found(8), "Full bisection as far as 8 hosts can load it: no link between switches is in the way."),
         (found(2), "2 hosts: of fewer than 4 none can share a bottleneck but a host's link."),
         (found(1), "One host, n0: there is no network to measure between its ranks."),
         (found(8, out=[HOST] * 7 + [HOST / 10]), "n7 is slow: 4.8 Mbit/s, 0.1 of the others."),
         (found(8, by_repeat=0.3), "other traffic is on the network"),
+        (
+            found(4, ranks=[2] * 4),
+            "8 ranks were on these hosts, and one of each measured: start one rank a host",
+        ),
     ],
 )
 def test_sentences_of_other_networks(measured: Found, words: str) -> None:

@@ -99,7 +99,12 @@ class Found:
             )
         else:
             told.append(
-                f"Full bisection as far as {count} hosts can load it: nothing to gain for large messages."
+                f"Full bisection as far as {count} hosts can load it: no link between switches is in the way."
+            )
+        if sum(self.ranks) > count:
+            told.append(
+                f"{sum(self.ranks)} ranks were on these hosts, and one of each measured: start one rank a host to "
+                "measure more hosts."
             )
         usual = [rate for rate in (*self.out, *self.into) if rate >= _SLOW * median(self.out)]
         told.append(f"Links of hosts: {_range(usual, _rate)}.")
