@@ -156,7 +156,7 @@ bool TreeProbe::differ() const {
 
 /// The circle method: all pairs once in as many rounds as a host has others; then with other labels.
 void TreeProbe::ask_loaded() {
-  if (many()) return found_ == 0 || step_ % 2 == 0 ? ask_within() : ask_mixed();
+  if (many()) return found_ == 0 || step_ % 4 == 0 ? ask_within() : ask_mixed();
   if (loaded_twice_) return ask_through();
   const std::uint32_t even = hosts_ + hosts_ % 2, round = step_ % (even - 1);
   if (round == 0) shuffle(labels_, random_);

@@ -1,6 +1,7 @@
 /// Rounds that are asked of many hosts, where a tournament and tests of one split at a time would take too long: random
 /// matchings within what is known to hang together, and tests of many splits at once.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -9,11 +10,13 @@
 namespace hocket {
 namespace {
 
-constexpr double apart = 0.88;       ///< of the rates within a set: less between it and others is a reason to test it
-constexpr double together = 0.9;     ///< of the predicted rates within a set: less is no single bottleneck
-constexpr std::uint32_t sweeps = 3;  ///< tests of a split, and one again
+constexpr double apart = 0.88;    ///< of the rates within a set: less between it and others is a reason to test it
+constexpr double joined = 0.75;   ///< of the predicted rates between its last hosts: less is several that were joined
+constexpr double together = 0.9;  ///< of the predicted rates within a set: less is no single bottleneck
+constexpr std::uint32_t sweeps = 3;        ///< tests of a split, and one again
 constexpr std::uint32_t tested_part = 16;  ///< of the hosts send at once, so that the others' switches are not filled
 
+constexpr double full = 0.6;  ///< streams a host: rounds with fewer do not fill what is shared
 constexpr std::uint32_t least_more = 60, least_again = 240, most_again = 200;  ///< rounds
 
 }  // namespace
@@ -34,25 +37,42 @@ void TreeProbe::ask_within() {
   }
 }
 
-/// Some hosts of some groups send within, the others to hosts that do nothing else: these fill what is shared.
+/// Some hosts of some groups send within, the others to hosts that do nothing else, as many of these as known
+/// bottlenecks let through: this fills what is shared and not yet known, and nothing else.
 void TreeProbe::ask_mixed() {
   std::vector<std::vector<std::uint32_t>> all = groups();
-  shuffle(all, random_);
+  std::vector<double> left;  // of each group's bottleneck
+  for (const Bottleneck& each : tree_.bottlenecks) left.push_back(std::min(each.out, each.in));
+  left.push_back(std::numeric_limits<double>::infinity());
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), 0);
+  shuffle(order, random_);
+  if (step_ % 4 != 3)  // mostly the largest, where most is to be found
+    std::swap(order[0], *std::max_element(order.begin(), order.end(),
+                                          [&](auto a, auto b) { return all[a].size() < all[b].size(); }));
   std::vector<std::uint32_t> out, idle;
   std::size_t active = 0;
-  for (std::vector<std::uint32_t>& hosts : all) {
-    shuffle(hosts, random_);
-    if (hosts.size() < 4 || active + hosts.size() > hosts_ * std::size_t{7} / 12) {
-      idle.insert(idle.end(), hosts.begin(), hosts.end());
-      continue;
+  for (const std::size_t at : order) {
+    shuffle(all[at], random_);
+    if (active == 0 || (all[at].size() >= 4 && active + all[at].size() <= hosts_ * std::size_t{7} / 12)) {
+      active += all[at].size();
+      out.insert(out.end(), all[at].begin(), all[at].end());
+    } else {
+      for (const std::uint32_t host : all[at])
+        if ((left[at] -= tree_.out[host]) >= 0) idle.push_back(host);
     }
-    active += hosts.size();
-    const std::size_t within = hosts.size() / 7 * 2;
-    for (std::size_t i = 0; i < within; i += 2) both_ways(asked_, hosts[i], hosts[i + 1]);
-    out.insert(out.end(), hosts.begin() + static_cast<std::ptrdiff_t>(within), hosts.end());
+    all[at].clear();
   }
   shuffle(idle, random_);
-  for (std::size_t i = 0; i < std::min(out.size(), idle.size()); ++i) both_ways(asked_, out[i], idle[i]);
+  shuffle(out, random_);
+  const Places places(tree_);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (i < std::min(out.size() / 7 * 5, idle.size()))
+      both_ways(asked_, out[i], idle[i]);
+    else
+      all[places.at[out[i]]].push_back(out[i]);
+  for (const std::vector<std::uint32_t>& hosts : all)
+    for (std::size_t i = 0; i + 1 < hosts.size(); i += 2) both_ways(asked_, hosts[i], hosts[i + 1]);
 }
 
 /// Bottlenecks with those hosts beside that reach theirs at their own rates while it is loaded.
@@ -105,24 +125,19 @@ bool TreeProbe::propose_many() {
   const std::size_t first = splits_.size();
   loaded_to_ = rounds_.size();
   const Places places(tree_);
-  std::vector<StreamRound> recent;  // only streams between the same bottlenecks: known ones hide others
-  for (std::size_t r = loaded_from_; r < loaded_to_; ++r) {
-    StreamRound& round = recent.emplace_back();
+  std::vector<StreamRound> loaded;  // only streams between the same bottlenecks: known ones hide others
+  for (std::size_t r = std::size_t{2} * alone_rounds; r < loaded_to_; ++r) {
+    if (rounds_[r].streams.size() < full * hosts_) continue;
+    StreamRound& round = loaded.emplace_back();
     for (std::size_t s = 0; s < rounds_[r].streams.size(); ++s) {
       const Stream& stream = rounds_[r].streams[s];
       if (places.at[stream.from] != places.at[stream.to]) continue;
       round.streams.push_back(stream), round.rates.push_back(rounds_[r].rates[s]);
     }
   }
-  std::vector<std::span<const StreamRound>> looked_at{recent};
-  if (found_ > 0)
-    looked_at.push_back(
-        std::span(rounds_).subspan(std::size_t{2} * alone_rounds, std::min<std::size_t>(first_loaded_, most_again)));
-  for (const auto& rounds : looked_at)
-    for (const SplitCandidate& candidate : split_candidates(tree_, rounds, apart))
-      if (candidate.gain >= least_gain && candidate.within > apart && candidate.apart < apart &&
-          !tried(candidate.hosts))
-        splits_.push_back({candidate.hosts, {}, bottleneck});
+  for (const SplitCandidate& candidate : split_candidates(tree_, loaded, apart))
+    if (candidate.gain >= least_gain && candidate.within > joined && candidate.apart < apart && !tried(candidate.hosts))
+      splits_.push_back({candidate.hosts, {}, bottleneck});
   if (found_ > 0) propose_larger(places);
   std::vector<std::size_t> all(splits_.size() - first);
   std::iota(all.begin(), all.end(), first);
