@@ -58,8 +58,10 @@ void TreeProbe::ask_mixed() {
       active += all[at].size();
       out.insert(out.end(), all[at].begin(), all[at].end());
     } else {
-      for (const std::uint32_t host : all[at])
-        if ((left[at] -= tree_.out[host]) >= 0) idle.push_back(host);
+      for (const std::uint32_t host : all[at]) {
+        left[at] -= tree_.out[host];
+        if (left[at] >= 0) idle.push_back(host);
+      }
     }
     all[at].clear();
   }
