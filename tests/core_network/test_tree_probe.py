@@ -104,6 +104,15 @@ def test_every_bottleneck_and_nothing_else(plan: NetworkPlan, ratios: list[float
     assert max(probe.errors) < 0.1
 
 
+@pytest.mark.parametrize("ratio", [2, 4, 8])
+def test_leaves_of_many_hosts(ratio: int) -> None:
+    """Too many for a matching of every pair."""
+    rng = Random(ratio)
+    plan = with_rates(star_of_switches([rng.randint(12, 20) for _ in range(12)]), [ratio] * 11)
+    probe = probed(Simulated(plan.build(), 0.05), most=400)
+    assert found_sets(probe) == set(true_splits(plan))
+
+
 @pytest.mark.parametrize("hosts", [2, 3, 5, 16, 33])
 def test_full_bisection_has_no_bottleneck(hosts: int) -> None:
     probe = probed(Simulated(star(hosts).build(), 0.05))
