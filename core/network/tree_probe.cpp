@@ -118,8 +118,8 @@ void TreeProbe::advance() {
     }
     if (stage_ == Stage::split && !many() && !loaded_twice_ && !tree_.bottlenecks.empty() &&
         rounds() + through_rounds + 24 < most_) {
-      loaded_twice_ = true, loaded_ = through_rounds,
-      loaded_from_ = rounds_.size();  // some bottlenecks are filled by few matchings
+      loaded_twice_ = true;  // some bottlenecks are filled by few matchings
+      loaded_ = through_rounds, loaded_from_ = rounds_.size();
       stage_ = Stage::loaded, step_ = 0, refuted_ = 0;
       continue;
     }
@@ -156,7 +156,7 @@ bool TreeProbe::differ() const {
 
 /// The circle method: all pairs once in as many rounds as a host has others; then with other labels.
 void TreeProbe::ask_loaded() {
-  if (many()) return found_ == 0 || step_ % 4 == 0 ? ask_within() : ask_mixed();
+  if (many()) return ask_within();
   if (loaded_twice_) return ask_through();
   const std::uint32_t even = hosts_ + hosts_ % 2, round = step_ % (even - 1);
   if (round == 0) shuffle(labels_, random_);

@@ -77,7 +77,6 @@ class TreeProbe {
   void ask_loaded();
   void ask_through();
   void ask_within();
-  void ask_mixed();
   void propose_larger(const Places& places);
   [[nodiscard]] std::vector<std::vector<std::uint32_t>> groups() const;
   [[nodiscard]] bool load_more();

@@ -1,7 +1,6 @@
 /// Rounds that are asked of many hosts, where a tournament and tests of one split at a time would take too long: random
 /// matchings within what is known to hang together, and tests of many splits at once.
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -35,46 +34,6 @@ void TreeProbe::ask_within() {
     shuffle(hosts, random_);
     for (std::size_t i = 0; i + 1 < hosts.size(); i += 2) both_ways(asked_, hosts[i], hosts[i + 1]);
   }
-}
-
-/// Some hosts of some groups send within, the others to hosts that do nothing else, as many of these as known
-/// bottlenecks let through: this fills what is shared and not yet known, and nothing else.
-void TreeProbe::ask_mixed() {
-  std::vector<std::vector<std::uint32_t>> all = groups();
-  std::vector<double> left;  // of each group's bottleneck
-  for (const Bottleneck& each : tree_.bottlenecks) left.push_back(std::min(each.out, each.in));
-  left.push_back(std::numeric_limits<double>::infinity());
-  std::vector<std::size_t> order(all.size());
-  std::iota(order.begin(), order.end(), 0);
-  shuffle(order, random_);
-  if (step_ % 4 != 3)  // mostly the largest, where most is to be found
-    std::swap(order[0], *std::max_element(order.begin(), order.end(),
-                                          [&](auto a, auto b) { return all[a].size() < all[b].size(); }));
-  std::vector<std::uint32_t> out, idle;
-  std::size_t active = 0;
-  for (const std::size_t at : order) {
-    shuffle(all[at], random_);
-    if (active == 0 || (all[at].size() >= 4 && active + all[at].size() <= hosts_ * std::size_t{7} / 12)) {
-      active += all[at].size();
-      out.insert(out.end(), all[at].begin(), all[at].end());
-    } else {
-      for (const std::uint32_t host : all[at]) {
-        left[at] -= tree_.out[host];
-        if (left[at] >= 0) idle.push_back(host);
-      }
-    }
-    all[at].clear();
-  }
-  shuffle(idle, random_);
-  shuffle(out, random_);
-  const Places places(tree_);
-  for (std::size_t i = 0; i < out.size(); ++i)
-    if (i < std::min(out.size() / 7 * 5, idle.size()))
-      both_ways(asked_, out[i], idle[i]);
-    else
-      all[places.at[out[i]]].push_back(out[i]);
-  for (const std::vector<std::uint32_t>& hosts : all)
-    for (std::size_t i = 0; i + 1 < hosts.size(); i += 2) both_ways(asked_, hosts[i], hosts[i + 1]);
 }
 
 /// Bottlenecks with those hosts beside that reach theirs at their own rates while it is loaded.
@@ -118,7 +77,7 @@ bool TreeProbe::load_more() {
   stale_ = found == found_ ? stale_ + 1 : 0;
   if (stale_ > 1 || rounds() + least_more > most_) return false;
   found_ = found, loaded_from_ = rounds_.size();
-  loaded_ = std::min(std::max(static_cast<std::uint32_t>(2 * largest), least_again), (most_ - rounds()) / 3);
+  loaded_ = std::min(std::max(static_cast<std::uint32_t>(2 * largest), least_again), (most_ - rounds()) / 4);
   return true;
 }
 
