@@ -99,14 +99,14 @@ class Linkage {
     for (std::size_t i = 0; i < count_; ++i)
       for (std::size_t host = 0; host < n; ++host)
         if (items_[i][host]) item_of[host] = i;
-    sum_.assign(count_ * count_, 0), samples_.assign(count_ * count_, 0);
+    cells_.assign(count_ * count_, {});
     for (std::size_t r = 0; r < explained.rounds.size(); ++r)
       for (std::size_t s = 0; s < explained.rounds[r].streams.size(); ++s) {
         const Stream& stream = explained.rounds[r].streams[s];
         const std::size_t a = item_of[stream.from], b = item_of[stream.to];
         if (a == b || a == count_ || b == count_ || explained.rates[r][s] <= 0) continue;
         const float reached = static_cast<float>(std::min(explained.rounds[r].rates[s] / explained.rates[r][s], 1.0));
-        for (const std::size_t cell : {a * count_ + b, b * count_ + a}) sum_[cell] += reached, samples_[cell] += 1;
+        for (Cell* const cell : {&at(a, b), &at(b, a)}) cell->sum += reached, cell->samples += 1;
         seen_[a].emplace_back(static_cast<std::uint32_t>(b), reached);
         seen_[b].emplace_back(static_cast<std::uint32_t>(a), reached);
       }
@@ -129,15 +129,18 @@ class Linkage {
     const float reached_by = best_[kept];
     for (std::size_t host = 0; host < items_[kept].size(); ++host) items_[kept][host] |= items_[gone][host];
     alive_.erase(std::find(alive_.begin(), alive_.end(), gone));
+    // Rows are read: of thousands of items, each of a column is on a page of its own.
     for (const std::size_t other : alive_) {
-      for (const auto& [to, from] : {std::pair{kept * count_ + other, gone * count_ + other},
-                                     std::pair{other * count_ + kept, other * count_ + gone}})
-        sum_[to] += sum_[from], samples_[to] += samples_[from];
+      const Cell from = at(gone, other);
+      if (from.samples == 0) continue;
+      Cell& to = at(kept, other);
+      to.sum += from.sum, to.samples += from.samples;
+      at(other, kept) = to;
     }
     for (const std::size_t other : alive_)
       if (other == kept || nearest_[other] == kept || nearest_[other] == gone)
         find_nearest(other);
-      else if (const float now = reached(other, kept); now > best_[other])
+      else if (const float now = reached(kept, other); now > best_[other])
         best_[other] = now, nearest_[other] = kept;
     return Joined{kept, gone, reached_by};
   }
@@ -170,9 +173,13 @@ class Linkage {
   }
 
  private:
-  [[nodiscard]] float reached(std::size_t a, std::size_t b) const {
-    const std::size_t cell = a * count_ + b;
-    return samples_[cell] > 0 ? sum_[cell] / samples_[cell] : -0.5F;
+  struct Cell {
+    float sum = 0, samples = 0;
+  };
+  [[nodiscard]] Cell& at(std::size_t a, std::size_t b) { return cells_[a * count_ + b]; }
+  [[nodiscard]] float reached(std::size_t a, std::size_t b) {
+    const Cell& cell = at(a, b);
+    return cell.samples > 0 ? cell.sum / cell.samples : -0.5F;
   }
   void find_nearest(std::size_t item) {
     best_[item] = -1;
@@ -184,7 +191,8 @@ class Linkage {
   std::vector<HostSet> items_;
   std::size_t count_;
   std::vector<std::vector<std::pair<std::uint32_t, float>>> seen_;  ///< by each item: others, and how far they reached
-  std::vector<float> sum_, samples_, best_;                         ///< of pairs, and of each with its nearest
+  std::vector<Cell> cells_;                                         ///< of pairs, the same both ways
+  std::vector<float> best_;                                         ///< of each with its nearest
   std::vector<std::size_t> alive_, nearest_;
 };
 
