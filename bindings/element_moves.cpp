@@ -9,8 +9,6 @@
 #include "elements.hpp"
 #include "sort/core/elements/cuts.hpp"
 #include "sort/core/elements/move.hpp"
-#include "sort/core/elements/region_writer.hpp"
-#include "sort/core/elements/scatter_once.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -19,8 +17,7 @@ using namespace hocket::bindings;
 
 namespace {
 
-template <class Index>
-void check_index(const Vector<const Index>& index, std::size_t size) {
+void check_index(const Vector<const std::int64_t>& index, std::size_t size) {
   for (std::size_t i = 0; i < index.size(); ++i) {
     if (static_cast<std::uint64_t>(index.data()[i]) >= size)  // a message for each element would take long to make
       check(false, "index " + std::to_string(index.data()[i]) + " at " + std::to_string(i) + " is out of range for " +
@@ -57,29 +54,12 @@ std::vector<double> indexed_read(std::size_t width, const Source& from, const Ve
   return timed(repeat, [&] { gather(width, bytes_of(from), span_of(index), bytes_of(to)); });
 }
 
-template <class Index>
-std::vector<double> indexed_write(std::size_t width, const Source& from, const Vector<const Index>& index,
+std::vector<double> indexed_write(std::size_t width, const Source& from, const Vector<const std::int64_t>& index,
                                   const Target& to, std::size_t repeat) {
   check(elements_in(from, width) == index.size(), "one index per element of the source is wanted");
   check_index(index, elements_in(to, width));
   check_apart(from, to);
   return timed(repeat, [&] { scatter(width, bytes_of(from), span_of(index), bytes_of(to)); });
-}
-
-/// A matrix whose rows begin `stride` elements apart.
-void check_matrix(std::size_t rows, std::size_t columns, std::size_t stride, std::size_t size) {
-  check(columns <= stride,
-        "rows of " + std::to_string(columns) + " elements cannot begin " + std::to_string(stride) + " elements apart");
-  check(rows == 0 || columns == 0 || (columns <= size && (rows == 1 || stride <= (size - columns) / (rows - 1))),
-        "the matrix is larger than its array");
-}
-
-std::vector<double> transposed(std::size_t width, const Source& from, std::size_t from_stride, std::size_t rows,
-                               std::size_t columns, const Target& to, std::size_t to_stride, std::size_t repeat) {
-  check_matrix(rows, columns, from_stride, elements_in(from, width));
-  check_matrix(columns, rows, to_stride, elements_in(to, width));
-  check_apart(from, to);
-  return timed(repeat, [&] { transpose(width, bytes_of(from), from_stride, rows, columns, bytes_of(to), to_stride); });
 }
 
 using Positions = Vector<const std::int64_t>;
@@ -127,64 +107,6 @@ std::vector<double> split(std::uint64_t total, std::uint64_t parts, std::size_t 
   return timed(repeat, reset, [&] { divide(cuts, width, bytes_of(from), span_of(positions), data, places); });
 }
 
-/// `to` has room for the elements and, behind them, for their offsets, each region rounded up to whole lines.
-std::vector<double> write_regions(std::uint64_t total, std::uint64_t parts, std::uint64_t region, std::uint64_t most,
-                                  std::size_t width, const Source& from, const Positions& positions, const Target& to,
-                                  std::size_t repeat) {
-  const Cuts cuts = cuts_of(total, parts, region, most);
-  check(elements_in(from, width) == positions.size(), "the arrays differ in length");
-  check_apart(from, to);
-  constexpr std::size_t line = RegionWriter::stream_alignment;
-  Counts begins{0};
-  for (const std::uint64_t count : counts_of(cuts, positions))
-    begins.push_back(begins.back() + (count + line - 1) / line * line);
-  std::byte* const base = bytes_of(to) + (line - reinterpret_cast<std::uintptr_t>(bytes_of(to)) % line) % line;
-  check(begins.back() * (width + sizeof(std::uint32_t)) + line <= to.size(), "the target has no room for the regions");
-  std::vector<RegionStream> streams;
-  for (std::size_t i = 0; i < cuts.size(); ++i)
-    streams.push_back(
-        {base + begins[i] * width, reinterpret_cast<std::uint32_t*>(base + begins.back() * width) + begins[i]});
-  return timed(repeat, [&] {
-    RegionWriter writer(cuts, width, streams);
-    writer.add(bytes_of(from), span_of(positions));
-    writer.finish();
-  });
-}
-
-/// Every `region` elements belong to a region of as many places of their own.
-std::vector<double> settle(std::size_t width, const Source& from, const Vector<const std::uint32_t>& offsets,
-                           std::size_t region, const Target& to, std::size_t repeat) {
-  const std::size_t n = elements_in(from, width);
-  check(offsets.size() == n && to.size() == from.size() && region > 0 && n % region == 0,
-        "the arrays differ in length");
-  for (const std::uint32_t offset : span_of(offsets))
-    if (offset >= region) check(false, "an offset is out of range");
-  check_apart(from, to);
-  std::vector<std::uint8_t> takes(region);
-  volatile std::ptrdiff_t filled = 0;  // volatile: the runtime's check that all places are taken is timed, too
-  return timed(repeat, [&] {
-    for (std::size_t begin = 0; begin < n; begin += region) {
-      scatter_marking(width, bytes_of(from) + begin * width, span_of(offsets).subspan(begin, region),
-                      bytes_of(to) + begin * width, takes);
-      filled = filled + std::ranges::count(takes, 1);
-      std::ranges::fill(takes, 0);
-    }
-  });
-}
-
-std::vector<double> timed_scatter(std::size_t width, const Source& from, const Vector<const std::uint32_t>& offsets,
-                                  const Target& to, std::size_t repeat) {
-  const std::size_t places = elements_in(to, width);
-  check(elements_in(from, width) == offsets.size(), "the arrays differ in length");
-  for (const std::uint32_t offset : span_of(offsets))
-    if (offset >= places) check(false, "an offset is out of range");
-  check_apart(from, to);
-  std::vector<std::uint64_t> taken(places / 64 + 1);
-  return timed(
-      repeat, [&] { std::ranges::fill(taken, 0); },
-      [&] { scatter_once(width, bytes_of(from), span_of(offsets), bytes_of(to), taken); });
-}
-
 /// Gathers from `source`, in which equal parts of all positions follow each other.
 std::vector<double> gather_parts(std::uint64_t parts, std::size_t width, const Source& source,
                                  const Positions& positions, const Target& to, std::size_t repeat) {
@@ -206,20 +128,12 @@ void bind_element_moves(nb::module_& m) {
         "n"_a, "repeat"_a = 1, seconds);
   m.def("gather", &indexed_read, "width"_a, "source"_a, "index"_a.noconvert(), "target"_a.noconvert(), "repeat"_a = 1,
         seconds);
-  m.def("scatter", &indexed_write<std::int64_t>, "width"_a, "source"_a, "index"_a.noconvert(), "target"_a.noconvert(),
-        "repeat"_a = 1, seconds);
-  m.def("scatter", &indexed_write<std::uint32_t>, "width"_a, "source"_a, "index"_a.noconvert(), "target"_a.noconvert(),
-        "repeat"_a = 1, seconds);
-  m.def("transpose", &transposed, "width"_a, "source"_a, "source_stride"_a, "rows"_a, "columns"_a,
-        "target"_a.noconvert(), "target_stride"_a, "repeat"_a = 1, seconds);
+  m.def("scatter", &indexed_write, "width"_a, "source"_a, "index"_a.noconvert(), "target"_a.noconvert(), "repeat"_a = 1,
+        seconds);
   const char* timed_each = "Seconds of each repetition.";
   m.def("route", &route, "total"_a, "parts"_a, "region"_a, "most"_a, "positions"_a, "repeat"_a = 1, timed_each);
   m.def("split", &split, "total"_a, "parts"_a, "width"_a, "source"_a, "positions"_a, "target"_a, "offsets"_a,
         "repeat"_a = 1, timed_each);
-  m.def("write_regions", &write_regions, "total"_a, "parts"_a, "region"_a, "most"_a, "width"_a, "source"_a,
-        "positions"_a, "target"_a, "repeat"_a = 1, timed_each);
   m.def("gather_parts", &gather_parts, "parts"_a, "width"_a, "source"_a, "positions"_a, "target"_a, "repeat"_a = 1,
         timed_each);
-  m.def("settle", &settle, "width"_a, "source"_a, "offsets"_a, "region"_a, "target"_a, "repeat"_a = 1, timed_each);
-  m.def("scatter_once", &timed_scatter, "width"_a, "source"_a, "offsets"_a, "target"_a, "repeat"_a = 1, timed_each);
 }

@@ -11,8 +11,6 @@
 #include <utility>
 
 #include "bindings.hpp"
-#include "sort/core/elements/digits.hpp"
-#include "sort/core/elements/local_sort.hpp"
 #include "sort/core/elements/partition.hpp"
 #include "sort/core/elements/record.hpp"
 

@@ -15,7 +15,6 @@
 #include "elements.hpp"
 #include "sort/core/costs/copy_transfer.hpp"
 #include "sort/core/elements/move.hpp"
-#include "sort/core/elements/pack.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -129,7 +128,6 @@ void bind_memory(nb::module_& parent) {
   m.def(
       "composition", [](std::string_view text) { return Composition::parse(text).text(); }, "text"_a,
       "As it is understood.");
-  m.def("t3d_transfers", [] { return t3d_transfers().figures(); }, "Figures of the Cray T3D, MB/s.");
   m.def("copy_runs", &copy_runs, "source"_a, "begins"_a, "run"_a, "target"_a, "repeat"_a = 1,
         "Seconds of each repetition.");
   m.def("pack", &pack_records, "key_width"_a, "keys"_a, "payload_width"_a, "payload"_a, "records"_a, "repeat"_a = 1,

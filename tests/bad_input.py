@@ -2,7 +2,7 @@
 
 A case begins as a valid command line over files of a folder; up to three things are spoilt: a value, an option, a file.
 Whatever it is, the answer is done or refused, in one line with a remedy, nothing half written, nothing that a terminal
-would obey. Used by tests/cli and by bench/bad_input, which does the same many times as often.
+would obey.
 """
 
 from __future__ import annotations

@@ -19,7 +19,6 @@ enum class Work : std::uint8_t {
   shared_gather,   ///< wS0 || Nadp || 0R1 within a host: fetched from all ranks' parts of shared memory
   shared_scatter,  ///< 1S0 || Nadp || 0Rw within a host: put into all ranks' parts of shared memory
   pull,            ///< runs of `parts` bytes from all ranks' parts of shared memory into private memory
-  transpose,       ///< tile by tile
   count,           ///< count_digits() into `parts` buckets
   partition,       ///< partition() by a digit into `parts` buckets of shared memory
   divide,          ///< partition() by given parts into shared memory
@@ -27,9 +26,6 @@ enum class Work : std::uint8_t {
   scan,            ///< bucket counts added up
   route,           ///< positions counted by `parts` regions
   split,           ///< elements and their places divided among `parts` ranks
-  regions,         ///< elements and their places divided among `parts` regions of shared memory, whole lines at a time
-  settle,          ///< elements put in their places region by region, each of `bytes`
-  scatter_once,    ///< 1Cw where no place may be taken twice
   sort,            ///< sort_records()
   library_sort,    ///< keys that nothing goes with, by the sort of numpy
   pack,            ///< keys and payload from two arrays into records
@@ -39,7 +35,7 @@ enum class Work : std::uint8_t {
   meet,            ///< all ranks of the host wait for each other
   collective,      ///< MPI_Allreduce of one number
 };
-inline constexpr std::size_t works = 27;
+inline constexpr std::size_t works = 23;
 [[nodiscard]] const char* name(Work work);
 
 /// Conditions under which a figure holds. A dimension of no use for a work is 1.
@@ -72,7 +68,8 @@ class MemoryProfile {
   /// Throws InputError unless there is a figure of every work, all of them positive, and none twice.
   MemoryProfile(std::string origin, std::uint32_t cores, Wire wire, std::vector<WorkFigure> figures);
 
-  /// Parses the text form (docs/formats.md). Throws InputError that names the line.
+  /// Parses the text form (docs/formats.md), without figures of works that there are not: they were measured once.
+  /// Throws InputError that names the line.
   [[nodiscard]] static MemoryProfile parse(std::string_view text);
   [[nodiscard]] std::string text() const;
   /// Serves where nothing has been calibrated: rough estimates for a virtual server with two cores.

@@ -1,4 +1,4 @@
-/// Kernels of permutations by what they do: bindings/element_routes.cpp measures how long they take.
+/// Kernels of permutations by what they do.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -8,8 +8,7 @@
 
 #include "bindings/elements.hpp"
 #include "sort/core/elements/cuts.hpp"
-#include "sort/core/elements/region_writer.hpp"
-#include "sort/core/elements/scatter_once.hpp"
+#include "sort/core/elements/move.hpp"
 #include "testing.hpp"
 
 namespace nb = nanobind;
@@ -161,6 +160,22 @@ void scatter_and_mark(std::size_t width, const Source& from, const Vector<const 
   scatter_marking(width, bytes_of(from), span_of(offsets), bytes_of(to), span_of(takes));
 }
 
+/// A matrix whose rows begin `stride` elements apart.
+void check_matrix(std::size_t rows, std::size_t columns, std::size_t stride, std::size_t size) {
+  check(columns <= stride,
+        "rows of " + std::to_string(columns) + " elements cannot begin " + std::to_string(stride) + " elements apart");
+  check(rows == 0 || columns == 0 || (columns <= size && (rows == 1 || stride <= (size - columns) / (rows - 1))),
+        "the matrix is larger than its array");
+}
+
+void transposed(std::size_t width, const Source& from, std::size_t from_stride, std::size_t rows, std::size_t columns,
+                const Target& to, std::size_t to_stride) {
+  check_matrix(rows, columns, from_stride, elements_in(from, width));
+  check_matrix(columns, rows, to_stride, elements_in(to, width));
+  check_apart(from, to);
+  transpose(width, bytes_of(from), from_stride, rows, columns, bytes_of(to), to_stride);
+}
+
 }  // namespace
 
 void add_element_cuts(nb::module_& m) {
@@ -182,4 +197,6 @@ void add_element_cuts(nb::module_& m) {
         "takes"_a);
   m.def("scatter_and_mark", &scatter_and_mark<std::uint64_t>, "width"_a, "source"_a, "offsets"_a, "target"_a,
         "takes"_a);
+  m.def("transpose", &transposed, "width"_a, "source"_a, "source_stride"_a, "rows"_a, "columns"_a,
+        "target"_a.noconvert(), "target_stride"_a);
 }

@@ -11,11 +11,9 @@
 
 #include "bindings/elements.hpp"
 #include "core/model/memory_profile.hpp"
-#include "sort/core/costs/permute_costs.hpp"
-#include "sort/core/costs/sort_costs.hpp"
-#include "sort/core/elements/digits.hpp"
+#include "sort/core/costs/costs.hpp"
+#include "sort/core/elements/append.hpp"
 #include "sort/core/elements/record.hpp"
-#include "sort/core/elements/run_ends.hpp"
 #include "testing.hpp"
 
 namespace nb = nanobind;
@@ -41,17 +39,6 @@ Steps radix(const MemoryProfile& profile, const SortShape& shape, const DigitRow
   return step_rows(predict_radix(profile, shape, digits));
 }
 
-PermuteMethod method_named(const std::string& wanted) {
-  if (wanted == "packed") return PermuteMethod::packed;
-  if (wanted == "chained") return PermuteMethod::chained;
-  throw InputError("there is no way to permute called '" + wanted + "'; there are packed, chained");
-}
-
-template <auto predict>
-Steps moved(const MemoryProfile& profile, const PermuteShape& shape, const std::string& method) {
-  return step_rows(predict(profile, shape, method_named(method)));
-}
-
 void bind_predictions(nb::module_& m) {
   nb::class_<SortShape>(m, "SortShape", "A sort as the model sees it.")
       .def(
@@ -62,11 +49,11 @@ void bind_predictions(nb::module_& m) {
           },
           "key"_a, "width"_a, "elements"_a, "order_bits"_a, "ranks"_a, "ranks_per_host"_a, "library_sort"_a = false,
           "fetched"_a = 0);
-  nb::class_<PermuteShape>(m, "PermuteShape", "A permutation as the model sees it.")
+  nb::class_<TakeShape>(m, "TakeShape", "A take as the model sees it.")
       .def(
           "__init__",
-          [](PermuteShape* self, std::uint32_t width, std::uint64_t elements, int ranks, int ranks_per_host) {
-            new (self) PermuteShape{width, elements, ranks, ranks_per_host};
+          [](TakeShape* self, std::uint32_t width, std::uint64_t elements, int ranks, int ranks_per_host) {
+            new (self) TakeShape{width, elements, ranks, ranks_per_host};
           },
           "width"_a, "elements"_a, "ranks"_a, "ranks_per_host"_a);
 
@@ -94,15 +81,12 @@ void bind_predictions(nb::module_& m) {
         return step_rows(predict_sample(profile, shape, oversampling));
       },
       "profile"_a, "shape"_a, "oversampling"_a = 32);
-  m.def("predict_permute", &moved<&predict_permute>, "profile"_a, "shape"_a, "method"_a);
-  m.def("predict_take", &moved<&predict_take>, "profile"_a, "shape"_a, "method"_a);
-  m.def("predict_transpose", &moved<&predict_transpose>, "profile"_a, "shape"_a, "method"_a);
   m.def(
-      "predict_grouped_permute",
-      [](const MemoryProfile& profile, const PermuteShape& shape, std::uint64_t runs) {
-        return step_rows(predict_grouped_permute(profile, shape, runs));
+      "predict_take",
+      [](const MemoryProfile& profile, const TakeShape& shape, bool chained) {
+        return step_rows(predict_take(profile, shape, chained));
       },
-      "profile"_a, "shape"_a, "runs"_a);
+      "profile"_a, "shape"_a, "chained"_a);
 }
 
 void orders(KeyType key, std::size_t width, const Source& records, const Vector<std::uint64_t>& out) {
@@ -131,7 +115,7 @@ void add_to_sort(nb::module_& m) {
       [](const std::vector<std::uint64_t>& ends) {
         std::vector<std::byte*> addresses;
         for (const std::uint64_t end : ends) addresses.push_back(reinterpret_cast<std::byte*>(end));
-        return runs_crowd(addresses);
+        return elements::runs_crowd(addresses);
       },
       "ends"_a, "Whether runs that end at these addresses share so few sets of a first-level cache that it matters.");
 }

@@ -1,4 +1,4 @@
-"""A seeded sample of spoilt command lines for every command; ``make bench NAME=bad-input`` has 20,000."""
+"""A seeded sample of spoilt command lines for every command."""
 
 from __future__ import annotations
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hocket.launch.mpi import find_mpi
+from hocket.launch.runtime.build import build_runtime
 from hocket.measure.discovery.found import kept_path
+from hocket.system.cache import cache_dir
 from refusals import refused
 
 Call = Callable[..., Any]
@@ -43,7 +47,9 @@ def test_one_host_has_no_network(hocket: Call, tmp_path: Path) -> None:
 def test_kept_networks_serve_without_measuring(
     hocket: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    runtime = build_runtime(find_mpi(None).mpicc).library.parent  # that of other tests, not one compiled anew
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    shutil.copytree(runtime, cache_dir() / runtime.name)
     hosts = [f"n{host}" for host in range(8)]
     made = hocket("network", "convert", "chain:4,4", "-o", kept_path(hosts))
     assert made.code == 0, made

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from hocket.sorting.job import ArrayFile, Report
 
 METHODS: Final = ("auto", "radix", "sample")
-FIRST_TOUCH: Final = "first touch"  # sort/mpi/costs/steps.hpp
+FIRST_TOUCH: Final = "first touch"  # sort/mpi/costs/costs.hpp
 
 
 class _Program(Refusing, Command):

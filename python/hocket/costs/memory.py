@@ -13,7 +13,7 @@ from hocket.system.files import read_file
 
 
 def kept_path() -> Path:
-    """This machine's profile in the user's cache, where the runtime finds it (sort/mpi/costs/profile.cpp)."""
+    """This machine's profile in the user's cache, where the runtime finds it (sort/mpi/costs/costs.cpp)."""
     return cache_dir() / f"memory-{platform.node()}.txt"
 
 

@@ -277,26 +277,4 @@ std::string Composition::text() const {
   return result;
 }
 
-TransferTable t3d_transfers() {
-  TransferTable table;
-  // 64-bit words; network figures at the congestion of two messages per wire that the T3D has as soon as both
-  // processors of a network node send. Nd and Nadp are those of the talk of Stricker and Hardwick (SPAA 1996). The
-  // others are those of Stricker and Gross (ISCA 1995) as remembered, not read: assumed, and in agreement with the
-  // throughputs that the talk composes of them (docs/algorithms.md).
-  table.set("1C1", 93.0);
-  table.set("1C64", 67.9);
-  table.set("64C1", 33.3);
-  table.set("1Cw", 38.5);
-  table.set("wC1", 32.9);
-  table.set("1S0", 126);
-  table.set("64S0", 35);
-  table.set("wS0", 32);
-  table.set("0R1", 142);
-  table.set("0R64", 52);
-  table.set("0Rw", 52);
-  table.set("Nd", 69);
-  table.set("Nadp", 38);
-  return table;
-}
-
 }  // namespace hocket

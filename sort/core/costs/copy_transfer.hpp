@@ -36,7 +36,6 @@ class TransferTable {
   void set(std::string_view transfer, double megabytes_per_second);
   /// A stride without a figure of its own has that of s. Throws InputError if there is none.
   [[nodiscard]] double at(const BasicTransfer& transfer) const;
-  [[nodiscard]] const std::map<std::string, double>& figures() const { return figures_; }
 
  private:
   std::map<std::string, double> figures_;
@@ -70,8 +69,5 @@ class Composition {
   double number_ = 0;
   std::vector<Composition> parts_;  ///< for `within`: the bounded part, then the bound
 };
-
-/// The Cray T3D's figures that give the talk's model column (Stricker and Hardwick, SPAA 1996).
-[[nodiscard]] TransferTable t3d_transfers();
 
 }  // namespace hocket

@@ -2,37 +2,36 @@
 /// Appending records to many runs. Few lines of many runs stay in the first-level cache, and every line of a run that
 /// is not in any cache is read only to be written; therefore records are collected in a buffer per run, and leave it in
 /// whole cache lines by stores that go round the caches (as Satish et al., SIGMOD 2010, and Polychroniou and Ross,
-/// SIGMOD 2014, do it). Runs in the second-level cache need that only where they crowd (run_ends.hpp), and stay there.
+/// SIGMOD 2014, do it). Runs in the second-level cache need that only where they crowd (runs_crowd()), and stay there.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
-#include <new>
+#include <cstring>
 #include <span>
 #include <vector>
 
-#include "sort/core/elements/run_ends.hpp"
 #include "stream.hpp"
 #include "width.hpp"
 
 namespace hocket::elements {
 
-/// Bytes at the beginning of a cache line.
-class LineBuffers {
- public:
-  explicit LineBuffers(std::size_t bytes)
-      : bytes_(static_cast<std::byte*>(::operator new(bytes, std::align_val_t{line}))) {}
-  [[nodiscard]] std::byte* get() const { return bytes_.get(); }
-
-  static constexpr std::size_t line = 64;
-
- private:
-  struct Free {
-    void operator()(std::byte* bytes) const { ::operator delete(bytes, std::align_val_t{line}); }
-  };
-  std::unique_ptr<std::byte, Free> bytes_;
-};
+/// True if so many runs end in the same sets of a first-level cache that lines are evicted before they are full. Dense
+/// keys cause this, because all buckets have the same size. False for more than 256 runs: buffers for all of them would
+/// not stay in the cache either. A run that ends where the next one does is taken to be empty.
+[[nodiscard]] inline bool runs_crowd(std::span<std::byte* const> ends) {
+  // 32 KiB of 8 ways or 48 KiB of 12: lines at the same place of a page. Some ways are for what else is at work.
+  constexpr std::size_t line = 64, sets = 64, ways = 6, most_runs = 256;
+  if (ends.size() > most_runs) return false;
+  std::array<std::uint16_t, sets> in_set{};
+  std::size_t runs = 0, crowded = 0;
+  for (std::size_t run = 0; run < ends.size(); ++run) {
+    if (run + 1 < ends.size() && ends[run + 1] == ends[run]) continue;
+    ++runs;
+    if (in_set[reinterpret_cast<std::uintptr_t>(ends[run]) / line % sets]++ >= ways) ++crowded;
+  }
+  return 4 * crowded > runs;
+}
 
 [[nodiscard]] inline std::size_t offset_in(std::size_t size, const std::byte* at) {
   return static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(at) % size);

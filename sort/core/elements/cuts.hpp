@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "sort/core/elements/stream.hpp"
+
 namespace hocket {
 
 class Cuts {
@@ -58,5 +60,38 @@ void collect(const Cuts& cuts, std::size_t width, std::span<const std::int64_t> 
 /// data are left out. Lines are fetched ahead.
 void gather(const Cuts& cuts, std::size_t width, std::span<const std::byte* const> data,
             std::span<const std::int64_t> positions, std::byte* to);
+
+/// The destination of a region's elements and of their offsets in it.
+struct RegionStream {
+  std::byte* data = nullptr;  ///< nullptr: elements of this region are left out
+  std::uint32_t* offsets = nullptr;
+};
+
+/// Like divide(), but collects elements into whole cache lines and writes these past the caches. Streams begin at
+/// multiples of `stream_alignment` bytes.
+class RegionWriter {
+ public:
+  static constexpr std::size_t stream_alignment = 64;
+
+  /// One stream per bucket of `cuts`, which must live as long.
+  RegionWriter(const Cuts& cuts, std::size_t width, std::vector<RegionStream> streams);
+
+  void add(const std::byte* elements, std::span<const std::int64_t> positions);
+  /// Writes the elements that are still buffered. Nothing may be added afterwards.
+  void finish();
+
+ private:
+  template <class Width>
+  void add_all(Width width, const std::byte* elements, std::span<const std::int64_t> positions);
+
+  const Cuts& cuts_;
+  std::size_t width_;
+  std::size_t group_;  ///< elements of a region that are written together, a power of two; 1: not collected
+  std::vector<RegionStream> streams_;
+  std::vector<std::uint64_t> filled_;  ///< elements of each region so far
+  elements::LineBuffers collected_;
+  std::byte* collected_data_ = nullptr;
+  std::uint32_t* collected_offsets_ = nullptr;
+};
 
 }  // namespace hocket

@@ -1,5 +1,3 @@
-#include "sort/core/elements/local_sort.hpp"
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -7,12 +5,9 @@
 #include <utility>
 
 #include "key.hpp"
-#include "sort/core/elements/digits.hpp"
 #include "sort/core/elements/partition.hpp"
-#include "vector_sort.hpp"
 
 namespace hocket {
-
 namespace {
 
 constexpr std::size_t few = 48;            // records that are sorted by insertion
@@ -139,14 +134,12 @@ void sort_numbers(Key key, std::byte* keys, std::size_t n, std::byte* scratch) {
 
 }  // namespace
 
-bool has_vector_sort() { return elements::vectors_serve(); }
-
 void sort_records(RecordType type, std::byte* records, std::size_t n, std::byte* scratch) {
   elements::require(type);
   elements::with_key(type.key, [&](auto key) {
     using Order = typename decltype(key)::Order;
     if constexpr (sizeof(Order) >= 4) {
-      if (type.width == sizeof(Order) && elements::vectors_serve() && are_numbers(key, records, n))
+      if (type.width == sizeof(Order) && has_vector_sort() && are_numbers(key, records, n))
         return sort_numbers(key, records, n, scratch);
     }
     LocalSort(key, type).sort(records, n, scratch);

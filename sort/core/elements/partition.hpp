@@ -1,5 +1,6 @@
 #pragma once
-/// Counting and dividing elements by bucket: steps 1 and 5 of the radix sort of Stricker and Hardwick.
+/// Work on a rank's own records: counting and dividing them by bucket (steps 1 and 5 of the radix sort of Stricker and
+/// Hardwick), and sorting.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -37,5 +38,24 @@ void classify(RecordType type, const std::byte* records, std::size_t n, std::uin
 /// Moves the records to their parts, stably: record i to part[i].
 void partition(std::size_t width, const std::byte* records, std::size_t n, std::span<const std::uint16_t> part,
                std::span<std::byte*> to);
+
+/// Stable sort by key, in place; `scratch` has room for as many records. Least significant digit first; digits
+/// that are the same in all records are left out.
+void sort_records(RecordType type, std::byte* records, std::size_t n, std::byte* scratch);
+
+/// True if sort_records() sorts keys of 32 and 64 bits without payload by vector instructions (AVX-512).
+[[nodiscard]] bool has_vector_sort();
+
+namespace elements {
+
+/// Sorts unsigned numbers of `Number` at any address, in place; not stable, which numbers do not show. `scratch` has
+/// room for as many. False: pivots were so bad that it has given up, and the numbers are in some other order.
+template <class Number>
+[[nodiscard]] bool vector_sort(std::byte* numbers, std::size_t n, std::byte* scratch);
+
+extern template bool vector_sort<std::uint32_t>(std::byte*, std::size_t, std::byte*);
+extern template bool vector_sort<std::uint64_t>(std::byte*, std::size_t, std::byte*);
+
+}  // namespace elements
 
 }  // namespace hocket

@@ -4,12 +4,31 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <new>
 
 #ifdef __x86_64__
 #include <emmintrin.h>
 #endif
 
 namespace hocket::elements {
+
+/// Bytes at the beginning of a cache line.
+class LineBuffers {
+ public:
+  LineBuffers() = default;
+  explicit LineBuffers(std::size_t bytes)
+      : bytes_(static_cast<std::byte*>(::operator new(bytes, std::align_val_t{line}))) {}
+  [[nodiscard]] std::byte* get() const { return bytes_.get(); }
+
+  static constexpr std::size_t line = 64;
+
+ private:
+  struct Free {
+    void operator()(std::byte* bytes) const { ::operator delete(bytes, std::align_val_t{line}); }
+  };
+  std::unique_ptr<std::byte, Free> bytes_;
+};
 
 /// Both at multiples of 16 bytes; so many bytes, too.
 inline void stream(std::byte* to, const std::byte* from, std::size_t bytes) {

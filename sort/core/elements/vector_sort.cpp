@@ -1,8 +1,8 @@
-#include "vector_sort.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
+
+#include "sort/core/elements/partition.hpp"
 
 #ifdef __x86_64__
 #ifndef __clang__  // GCC 12 warns of its own header, where what a vector holds makes no difference
@@ -25,7 +25,7 @@
 #define HOCKET_AVX512 __attribute__((target("avx512f,popcnt")))
 #endif
 
-namespace hocket::elements {
+namespace hocket {
 
 #ifdef __x86_64__
 
@@ -280,28 +280,28 @@ class VectorSort {
 
 }  // namespace
 
-bool vectors_serve() {
+bool has_vector_sort() {
   static const bool has = __builtin_cpu_supports("avx512f") != 0;
   return has;
 }
 
 template <class Number>
-bool vector_sort(std::byte* numbers, std::size_t n, std::byte* scratch) {
+bool elements::vector_sort(std::byte* numbers, std::size_t n, std::byte* scratch) {
   return VectorSort<Number>(scratch).sort(numbers, n);
 }
 
 #else
 
-bool vectors_serve() { return false; }
+bool has_vector_sort() { return false; }
 
 template <class Number>
-bool vector_sort(std::byte*, std::size_t, std::byte*) {
+bool elements::vector_sort(std::byte*, std::size_t, std::byte*) {
   return false;
 }
 
 #endif
 
-template bool vector_sort<std::uint32_t>(std::byte*, std::size_t, std::byte*);
-template bool vector_sort<std::uint64_t>(std::byte*, std::size_t, std::byte*);
+template bool elements::vector_sort<std::uint32_t>(std::byte*, std::size_t, std::byte*);
+template bool elements::vector_sort<std::uint64_t>(std::byte*, std::size_t, std::byte*);
 
-}  // namespace hocket::elements
+}  // namespace hocket

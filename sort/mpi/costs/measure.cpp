@@ -1,8 +1,9 @@
-/// hocket_memory.h: what waits and exchanges cost.
+/// Costs of waiting for other ranks and of exchanging blocks with them, as permuting and sorting do it: `hocket
+/// calibrate memory` asks for it.
 #include <chrono>
 #include <memory>
 
-#include "hocket_memory.h"
+#include "hocket.h"
 #include "runtime/c_api/api.hpp"
 #include "runtime/progress/agree.hpp"
 #include "sort/mpi/exchange/exchange_blocks.hpp"
@@ -11,11 +12,15 @@
 namespace hocket::sort {
 namespace {
 
+/// meet: the ranks of a host wait for each other; reduce: the sum of one number over all ranks; exchange: every rank
+/// sends `bytes` to every other.
+enum { measure_meet, measure_reduce, measure_exchange };
+
 constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
 
 void check_arguments(int what, std::int64_t bytes, int repeat, const double* seconds) {
   need(seconds, "seconds");
-  if (what < HOCKET_MEET || what > HOCKET_EXCHANGE) throw ApiError{HOCKET_ERR_ARGUMENT, "no such measurement exists"};
+  if (what < measure_meet || what > measure_exchange) throw ApiError{HOCKET_ERR_ARGUMENT, "no such measurement exists"};
   if (bytes < 0 || bytes > most_bytes || repeat < 0)
     throw ApiError{HOCKET_ERR_ARGUMENT, "bytes (to 2^30) or repeat are out of range"};
 }
@@ -48,15 +53,16 @@ void time_exchange(HostSharedContext& place, std::size_t bytes, int repeat, doub
 
 using namespace hocket::sort;
 
-HOCKET_API int hocket_measure(MPI_Comm comm, int what, int64_t bytes, int repeat, double seconds[]) {
+/// Does it `repeat` times; seconds[i] is what the i-th time took this rank. Collective.
+extern "C" HOCKET_API int hocket_measure(MPI_Comm comm, int what, int64_t bytes, int repeat, double seconds[]) {
   return c_boundary([&] {
     collective_try(comm, HOCKET_ERR_ARGUMENT, [&] { check_arguments(what, bytes, repeat, seconds); });
     HostSharedContext& place = HostSharedContext::of(comm);
     int sum = 0;
     switch (what) {
-      case HOCKET_MEET:
+      case measure_meet:
         return time_each(place, repeat, seconds, [&] { place.meet_host(); });
-      case HOCKET_REDUCE:
+      case measure_reduce:
         return time_each(place, repeat, seconds, [&] { reduce(&what, &sum, 1, MPI_INT, MPI_SUM, place.comm()); });
       default:
         return time_exchange(place, static_cast<std::size_t>(bytes), repeat, seconds);

@@ -1,10 +1,9 @@
-#include "sort/mpi/exchange/chunk_exchange.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "runtime/progress/waiting.hpp"
+#include "sort/mpi/exchange/exchange_blocks.hpp"
 
 namespace hocket::sort {
 namespace {

@@ -1,35 +1,22 @@
 #include "sort/mpi/exchange/deliver.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "runtime/mpi/mpi_call.hpp"
 #include "sort/core/elements/move.hpp"
 #include "sort/mpi/exchange/exchange_blocks.hpp"
-#include "sort/mpi/place/collective_try.hpp"
-#include "sort/mpi/place/private_memory.hpp"
+#include "sort/mpi/place/host_shared_context.hpp"
+#include "sort/mpi/place/layout.hpp"
 
 namespace hocket::sort {
 namespace {
 
 constexpr std::size_t runs_slot = 15;  ///< slot for HostSharedContext::block(), beyond those of callers
-
-/// Runs cut where the target changes rank, by target rank and then by position.
-std::vector<std::vector<Run>> by_target(std::span<const Run> runs, const Layout& target) {
-  std::vector<std::vector<Run>> parts(static_cast<std::size_t>(target.ranks()));
-  for (Run run : runs) {
-    while (run.count > 0) {
-      const int rank = target.rank_of(run.to);
-      const std::uint64_t here = std::min(run.count, target.begin(rank + 1) - run.to);
-      parts[static_cast<std::size_t>(rank)].push_back({run.from, here, run.to});
-      run = {run.from + here, run.count - here, run.to + here};
-    }
-  }
-  for (std::vector<Run>& part : parts)
-    if (!std::ranges::is_sorted(part, {}, &Run::to)) std::ranges::sort(part, {}, &Run::to);
-  return parts;
-}
 
 /// The runs of a rank for every rank of its host, in shared memory: where each list begins, then the lists.
 class SharedRuns {
@@ -108,6 +95,37 @@ void exchange_with_other_hosts(HostSharedContext& place, const std::byte* source
 
 }  // namespace
 
+std::vector<Run> runs_of(const BlockCounts& counts, const BlockCounts& positions) {
+  std::vector<Run> runs;
+  std::uint64_t from = 0;
+  for (std::size_t block = 0; block < counts.size(); ++block) {
+    if (counts[block] > 0) runs.push_back({from, counts[block], positions[block]});
+    from += counts[block];
+  }
+  return runs;
+}
+
+BlockCounts positions_at_targets(HostSharedContext& place, const BlockCounts& receives, const Layout& target) {
+  BlockCounts begins(receives.size());
+  std::exclusive_scan(receives.begin(), receives.end(), begins.begin(), target.begin(place.rank()));
+  return exchange_counts(place, begins);
+}
+
+std::vector<std::vector<Run>> by_target(std::span<const Run> runs, const Layout& target) {
+  std::vector<std::vector<Run>> parts(static_cast<std::size_t>(target.ranks()));
+  for (Run run : runs) {
+    while (run.count > 0) {
+      const int rank = target.rank_of(run.to);
+      const std::uint64_t here = std::min(run.count, target.begin(rank + 1) - run.to);
+      parts[static_cast<std::size_t>(rank)].push_back({run.from, here, run.to});
+      run = {run.from + here, run.count - here, run.to + here};
+    }
+  }
+  for (std::vector<Run>& part : parts)
+    if (!std::ranges::is_sorted(part, {}, &Run::to)) std::ranges::sort(part, {}, &Run::to);
+  return parts;
+}
+
 void deliver(HostSharedContext& place, const SharedBlock& source, std::size_t width, std::span<const Run> runs,
              const Layout& target, std::byte* own) {
   std::vector<std::vector<Run>> parts;
@@ -122,6 +140,48 @@ void deliver(HostSharedContext& place, const SharedBlock& source, std::size_t wi
   }
   if (!place.one_host()) exchange_with_other_hosts(place, source.part(place.host_rank()), width, parts, own_begin, own);
   place.meet_host();
+}
+
+namespace {
+
+/// Positions from `begin` up to `end`; none if that is not behind it.
+struct Positions {
+  std::uint64_t begin, end;
+  [[nodiscard]] std::uint64_t count() const { return end > begin ? end - begin : 0; }
+};
+
+}  // namespace
+
+SortedPart::SortedPart(int rank, std::size_t width, const Layout& falls, const Layout& wanted)
+    : rank_(rank),
+      width_(width),
+      falls_(falls),
+      wanted_(wanted),
+      first_(std::min(falls.begin(rank), wanted.begin(rank))) {
+  // Parts that have nothing in common leave a gap, which is never touched.
+  const std::uint64_t end = std::max(falls.begin(rank + 1), wanted.begin(rank + 1));
+  memory_ = PrivateMemory((end - first_) * width);
+}
+
+PrivateMemory SortedPart::rebalance(HostSharedContext& place, std::size_t slot) && {
+  if (falls_ != wanted_) {
+    const std::uint64_t begin = falls_.begin(rank_), end = falls_.begin(rank_ + 1);
+    const std::array leaving{Positions{begin, std::min(end, wanted_.begin(rank_))},
+                             Positions{std::max(begin, wanted_.begin(rank_ + 1)), end}};
+    const SharedBlock& block = place.block(slot, (leaving[0].count() + leaving[1].count()) * width_);
+    std::vector<Run> runs;
+    std::uint64_t from = 0;
+    for (const Positions& part : leaving) {
+      if (part.count() == 0) continue;
+      std::memcpy(block.part(place.host_rank()) + from * width_, memory_.data() + (part.begin - first_) * width_,
+                  part.count() * width_);
+      runs.push_back({from, part.count(), part.begin});
+      from += part.count();
+    }
+    deliver(place, block, width_, runs, wanted_, memory_.data() + (wanted_.begin(rank_) - first_) * width_);
+  }
+  memory_.drop_front((wanted_.begin(rank_) - first_) * width_);
+  return std::move(memory_);
 }
 
 }  // namespace hocket::sort

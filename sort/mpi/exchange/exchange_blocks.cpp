@@ -9,8 +9,8 @@
 #include "runtime/mpi/bytes_type.hpp"
 #include "runtime/progress/agree.hpp"
 #include "runtime/progress/waiting.hpp"
-#include "sort/mpi/place/collective_try.hpp"
-#include "sort/mpi/place/private_memory.hpp"
+#include "sort/mpi/place/host_shared_context.hpp"
+#include "sort/mpi/place/layout.hpp"
 
 namespace hocket::sort {
 namespace {

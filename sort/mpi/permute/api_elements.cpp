@@ -4,13 +4,8 @@
 
 #include "hocket_elements.h"
 #include "runtime/progress/agree.hpp"
-#include "sort/mpi/permute/grouped_permute.hpp"
-#include "sort/mpi/permute/h_relation.hpp"
-#include "sort/mpi/permute/permutation.hpp"
-#include "sort/mpi/permute/take.hpp"
-#include "sort/mpi/permute/transposition.hpp"
-#include "sort/mpi/place/collective_try.hpp"
-#include "sort/mpi/place/shared_memory.hpp"
+#include "sort/mpi/permute/permute.hpp"
+#include "sort/mpi/place/host_shared_context.hpp"
 
 using namespace hocket::sort;
 

@@ -1,12 +1,10 @@
-#include "sort/mpi/permute/transposition.hpp"
-
 #include <vector>
 
 #include "sort/core/elements/move.hpp"
 #include "sort/mpi/exchange/exchange_blocks.hpp"
-#include "sort/mpi/place/collective_try.hpp"
-#include "sort/mpi/place/private_memory.hpp"
-#include "sort/mpi/place/shared_memory.hpp"
+#include "sort/mpi/permute/permute.hpp"
+#include "sort/mpi/place/host_shared_context.hpp"
+#include "sort/mpi/place/layout.hpp"
 
 namespace hocket::sort {
 namespace {

@@ -1,16 +1,19 @@
 #pragma once
-/// The state that permuting and sorting keep on a communicator: their own communicator, the ranks that share memory,
-/// and the shared memory.
+/// Where ranks meet: what permuting and sorting keep on a communicator, steps that succeed on all ranks or on none, and
+/// memory that the ranks of a host share.
 #include <mpi.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "runtime/agreement/private_comm.hpp"
+#include "runtime/c_api/api.hpp"
+#include "sort/mpi/place/layout.hpp"
 
 namespace hocket::sort {
 
@@ -104,5 +107,47 @@ class HostSharedContext {
   std::vector<std::unique_ptr<SharedBlock>> blocks_;
   std::optional<Fresh> fresh_;
 };
+
+using runtime::collective_try;
+
+/// Collective. Does something on every rank; if it throws on any, it throws on all.
+template <class Step>
+void collective_try(HostSharedContext& place, Step step) {
+  collective_try(place.comm(), HOCKET_ERR_ARGUMENT, step);
+}
+
+/// An argument that is the same on all ranks.
+struct Common {
+  const char* name;  ///< used in messages: "rank 1 gives width 4, rank 0 width 8"
+  std::uint64_t value;
+};
+
+/// Collective. Throws, on all ranks alike, where ranks differ.
+void same_everywhere(HostSharedContext& place, const std::vector<Common>& arguments);
+
+/// Throws unless it is a count of elements of `width` bytes, and there is memory with them.
+void check_elements(const char* name, std::size_t width, std::int64_t count, const void* memory);
+
+/// Throws unless the width is between 1 and the largest int.
+void check_width(std::size_t width);
+
+/// "destination 17 of element 5 is out of range: the target has 10 elements"
+[[noreturn]] void refuse_position(const char* name, std::int64_t position, std::size_t element, const char* array,
+                                  std::uint64_t total);
+
+/// Collective. `bytes` of this rank; nullptr where it is none.
+[[nodiscard]] std::byte* allocate_shared(HostSharedContext& place, std::size_t bytes);
+/// Collective. Throws on all ranks if `memory` is not what they got together (nullptr: where it was).
+void release_shared(HostSharedContext& place, const void* memory);
+
+/// Collective. Where the `bytes` at `memory` of every rank of this host are for this rank, in the order of host();
+/// empty, on all ranks alike, unless all of them come from one hocket_alloc() of the same host's ranks.
+[[nodiscard]] std::vector<const std::byte*> find_shared(HostSharedContext& place, const void* memory,
+                                                        std::size_t bytes);
+
+/// Collective. What find_shared() finds, or else a copy in a block of the shared context; of every rank of the host. To
+/// be read after HostSharedContext::meet_host().
+[[nodiscard]] std::vector<const std::byte*> shared_or_copied(HostSharedContext& place, const void* memory,
+                                                             std::size_t bytes);
 
 }  // namespace hocket::sort

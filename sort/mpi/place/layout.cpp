@@ -1,7 +1,11 @@
 #include "sort/mpi/place/layout.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <new>
 
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/waiting.hpp"
@@ -33,6 +37,25 @@ Layout Layout::balanced(std::uint64_t total, int ranks) {
 int Layout::rank_of(std::uint64_t position) const {
   // The last rank that begins at or before it: empty ranks begin where the next one does.
   return static_cast<int>(std::upper_bound(begin_.begin(), begin_.end(), position) - begin_.begin()) - 1;
+}
+
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{1} << 21;
+
+}  // namespace
+
+PrivateMemory::PrivateMemory(std::size_t bytes) : bytes_(bytes) {
+  if (bytes == 0) return;
+  if (bytes > PTRDIFF_MAX) throw std::bad_alloc();
+  void* const made = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (made == MAP_FAILED) throw std::bad_alloc();
+  if (bytes >= huge_page) madvise(made, bytes, MADV_HUGEPAGE);  // a wish: small pages will do
+  data_ = static_cast<std::byte*>(made);
+}
+
+PrivateMemory::~PrivateMemory() {
+  if (data_ != nullptr) munmap(data_ - dropped_, bytes_ + dropped_);
 }
 
 }  // namespace hocket::sort

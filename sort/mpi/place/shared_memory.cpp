@@ -1,5 +1,3 @@
-#include "sort/mpi/place/shared_memory.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -10,7 +8,7 @@
 #include "runtime/progress/agree.hpp"
 #include "runtime/progress/waiting.hpp"
 #include "sort/core/elements/move.hpp"
-#include "sort/mpi/place/collective_try.hpp"
+#include "sort/mpi/place/host_shared_context.hpp"
 
 namespace hocket::sort {
 namespace {

@@ -7,16 +7,11 @@
 
 #include "hocket_sort.h"
 #include "runtime/progress/agree.hpp"
-#include "sort/core/costs/sort_costs.hpp"
-#include "sort/core/elements/key_bits.hpp"
-#include "sort/mpi/costs/profile.hpp"
-#include "sort/mpi/costs/steps.hpp"
-#include "sort/mpi/place/collective_try.hpp"
-#include "sort/mpi/sort/check_sort.hpp"
-#include "sort/mpi/sort/choose_sort.hpp"
-#include "sort/mpi/sort/radix_sort.hpp"
-#include "sort/mpi/sort/sample_sort.hpp"
-#include "sort/mpi/sort/sort_payload.hpp"
+#include "sort/core/costs/costs.hpp"
+#include "sort/core/elements/record.hpp"
+#include "sort/mpi/costs/costs.hpp"
+#include "sort/mpi/place/host_shared_context.hpp"
+#include "sort/mpi/sort/sort.hpp"
 
 using namespace hocket::sort;
 

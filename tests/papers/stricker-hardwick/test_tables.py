@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hocket._core.memory import t3d_transfers, throughput
+from hocket._core.memory import throughput
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "papers" / "stricker-hardwick"))
 import tables as talk
@@ -48,7 +48,7 @@ def test_the_measured_sort_agrees_with_its_measured_primitives() -> None:
 
 
 def test_the_t3d_is_faster_chained_than_packed() -> None:
-    figures = t3d_transfers()
+    figures = talk.T3D
     chained = throughput("wS0 || Nadp || 0Rw", figures)
     assert chained / throughput("wC1 o (1S0 || Nd || 0R1) o 1Cw", figures) == pytest.approx(
         32 / 14.1, rel=0.01

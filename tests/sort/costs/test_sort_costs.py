@@ -1,4 +1,4 @@
-"""Predictions of sorts and permutations: what has to hold for any profile."""
+"""Predictions of sorts and takes: what has to hold for any profile."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from hocket._core import memory
-from hocket._core.memory import PermuteShape, Profile, SortShape
+from hocket._core.memory import Profile, SortShape, TakeShape
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,13 +34,9 @@ SORTS: list[Callable[[SortShape], Steps]] = [
     lambda s: memory.predict_sample(BUILT_IN, s),
     lambda s: memory.predict_highest_first(BUILT_IN, s, (21, 11)),
 ]
-MOVES: list[Callable[[PermuteShape], Steps]] = [
-    *[
-        lambda s, f=predict, m=method: f(BUILT_IN, s, m)  # type: ignore[misc]
-        for predict in (memory.predict_permute, memory.predict_take, memory.predict_transpose)
-        for method in ("packed", "chained")
-    ],
-    lambda s: memory.predict_grouped_permute(BUILT_IN, s, 1000),
+TAKES: list[Callable[[TakeShape], Steps]] = [
+    lambda s: memory.predict_take(BUILT_IN, s, False),
+    lambda s: memory.predict_take(BUILT_IN, s, True),
 ]
 
 
@@ -63,17 +59,17 @@ def test_more_elements_and_wider_ones_cost_more(
     assert total(predict(shape(n + 10**6, 2 * width, 32, *ranks))) > base
 
 
-@pytest.mark.parametrize("predict", MOVES)
+@pytest.mark.parametrize("predict", TAKES)
 @given(
     st.integers(0, 10**9), st.integers(1, 64), st.sampled_from([(1, 1), (2, 2), (16, 16), (16, 1), (64, 8)])
 )
-def test_moving_more_costs_more(
-    predict: Callable[[PermuteShape], Steps], n: int, width: int, ranks: tuple[int, int]
+def test_taking_more_costs_more(
+    predict: Callable[[TakeShape], Steps], n: int, width: int, ranks: tuple[int, int]
 ) -> None:
-    base = total(predict(PermuteShape(width, n, *ranks)))
+    base = total(predict(TakeShape(width, n, *ranks)))
     assert 0 < base < float("inf")
-    assert total(predict(PermuteShape(width, 2 * n + 10**6, *ranks))) > base
-    assert total(predict(PermuteShape(2 * width, n + 10**6, *ranks))) > base
+    assert total(predict(TakeShape(width, 2 * n + 10**6, *ranks))) > base
+    assert total(predict(TakeShape(2 * width, n + 10**6, *ranks))) > base
 
 
 def test_digits_that_are_left_out_cost_nothing() -> None:
@@ -142,8 +138,7 @@ def test_keys_alone_may_be_sorted_by_a_library() -> None:
 def test_rows_that_are_fetched_at_the_end_are_priced_like_a_take(ranks: tuple[int, int]) -> None:
     n, row = 1 << 24, 64
     plain, fetched = SortShape(U32, 12, n, 32, *ranks), SortShape(U32, 12, n, 32, *ranks, fetched=row)
-    way = "chained" if ranks[0] == ranks[1] else "packed"
-    take = total(memory.predict_take(BUILT_IN, PermuteShape(row, n, *ranks), way))
+    take = total(memory.predict_take(BUILT_IN, TakeShape(row, n, *ranks), ranks[0] == ranks[1]))
     for predict in SORTS:
         travelling, wide = dict(predict(plain)), dict(predict(fetched))
         assert wide["unpack"] >= travelling["unpack"] + take > 10 * travelling["unpack"] / 9
@@ -185,8 +180,6 @@ def test_digits_that_cannot_be() -> None:
             memory.predict_highest_first(BUILT_IN, shape(), digit)
 
 
-def test_ways_that_there_are_not() -> None:
-    with pytest.raises(_core.InputError, match="packed, chained"):
-        memory.predict_permute(BUILT_IN, PermuteShape(8, 100, 2, 2), "posted")
+def test_elements_of_no_bytes_cannot_be_taken() -> None:
     with pytest.raises(_core.InputError, match="no bytes"):
-        memory.predict_permute(BUILT_IN, PermuteShape(0, 100, 2, 2), "packed")
+        memory.predict_take(BUILT_IN, TakeShape(0, 100, 2, 2), False)

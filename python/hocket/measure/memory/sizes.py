@@ -16,7 +16,6 @@ from typing import Final
 
 KIB: Final = 1 << 10
 MIB: Final = 1 << 20
-_STREAM: Final = 64  # elements, and offsets of 4 bytes, that a region is rounded up to
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +60,6 @@ def _all(memory: int, ranks: int, quick: bool) -> Iterator[Shape]:
                 yield Shape("sort", width, bits, size)
     for width in widths:
         yield Shape("split", width, ranks, large)
-        for regions in (32, 256, 2048):
-            if regions * _STREAM * (width + 4) <= memory // 4:  # else rounding up takes all the room
-                yield Shape("regions", width, regions, large)
     for regions in (ranks, 32, 256, 2048):
         yield Shape("route", 8, regions, large)
     for run in (16, 256, 4 * KIB) if quick else (16, 64, 256, 4 * KIB, 64 * KIB):
@@ -85,16 +81,12 @@ def _anywhere(memory: int, ranks: int, widths: tuple[int, ...], quick: bool) -> 
         for width in widths:
             yield Shape("gather", width, 1, size)
             yield Shape("scatter", width, 1, size)
-            yield Shape("scatter-once", width, 1, size)
             yield Shape("shared-gather", width, 1, size * ranks)
             yield Shape("shared-scatter", width, 1, size * ranks)
-    for width in widths:
-        for size in {min(512 * KIB, memory // 2), memory // 2}:  # the regions of permutations, and none
-            yield Shape("settle", width, 1, size)
 
 
 def _in_order(width: int, size: int) -> Iterator[Shape]:
-    for work in ("strided-read", "strided-write", "transpose", "pack"):
+    for work in ("strided-read", "strided-write", "pack"):
         yield Shape(work, width, 1, size)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import math
 import mmap
 import time
 from collections.abc import Callable
@@ -23,7 +22,7 @@ Kernel = Callable[[int], list[float]]  # repetitions -> seconds of each
 _LEAST_SECONDS = 1e-13  # nothing is free
 _MOST_ELEMENTS = 1 << 20  # that random accesses are averaged over
 _STRIDE = 64  # elements
-_WAITS = {"meet": 0, "collective": 1, "message": 2}  # hocket_memory.h
+_WAITS = {"meet": 0, "collective": 1, "message": 2}  # sort/mpi/costs/measure.cpp
 
 
 class Rank:
@@ -110,21 +109,6 @@ class Rank:
     def _shared_scatter(self, shape: Shape) -> tuple[Kernel, int]:
         return self._scatter(shape, self.whole)
 
-    def _scatter_once(self, shape: Shape) -> tuple[Kernel, int]:
-        places = shape.bytes // shape.width
-        offsets = self.random.permutation(places)[: min(places, _MOST_ELEMENTS)].astype(np.uint32)
-        source, target = self.source[: offsets.size * shape.width], self.target[: shape.bytes]
-        return lambda r: _core.scatter_once(shape.width, source, offsets, target, r), offsets.size
-
-    def _settle(self, shape: Shape) -> tuple[Kernel, int]:
-        """Settle elements from shared memory, as other ranks have left them there."""
-        region = shape.bytes // shape.width
-        regions = max(min(self.part.size // shape.bytes, 4 * _MOST_ELEMENTS // region), 1)
-        n = region * regions
-        offsets = np.concatenate([self.random.permutation(region).astype(np.uint32)] * regions)
-        source, target = self.part[: n * shape.width], self.target[: n * shape.width]
-        return lambda r: _core.settle(shape.width, source, offsets, region, target, r), n
-
     def _positions(self, shape: Shape) -> npt.NDArray[np.int64]:
         """Anywhere in an array of which every rank has as much as this one works on."""
         n = shape.bytes // shape.width
@@ -145,18 +129,6 @@ class Rank:
             n,
         )
 
-    def _regions(self, shape: Shape) -> tuple[Kernel, int]:
-        """Elements and offsets go to this rank's part of shared memory, which has to hold both."""
-        positions = self._positions(Shape(shape.work, 2 * shape.width, 1, shape.bytes))
-        total = positions.size * self.comm.Get_size()
-        source = self.source[: positions.size * shape.width]
-        return (
-            lambda r: _core.write_regions(
-                total, 1, *_regions(total, shape), shape.width, source, positions, self.part, r
-            ),
-            positions.size,
-        )
-
     def _pull(self, shape: Shape) -> tuple[Kernel, int]:
         """Copy as many runs from each rank's part, which it has just written past the caches, as a sort
         does."""
@@ -174,18 +146,6 @@ class Rank:
             return taken
 
         return pull, begins.size * run
-
-    def _transpose(self, shape: Shape) -> tuple[Kernel, int]:
-        elements = shape.bytes // shape.width
-        rows = 1 << int(math.log2(elements)) // 2
-        columns = elements // rows
-        size = rows * columns * shape.width
-        return (
-            lambda r: _core.transpose(
-                shape.width, self.source[:size], columns, rows, columns, self.target[:size], rows, r
-            ),
-            rows * columns,
-        )
 
     def _records(self, shape: Shape) -> tuple[_core.KeyType, Bytes, int]:
         n = shape.bytes // shape.width
@@ -305,7 +265,7 @@ def _begins(counts: npt.NDArray[np.uint64], width: int) -> npt.NDArray[np.uint64
 
 
 def _private(size: int) -> Bytes:
-    """Fresh memory, as the runtime gets it (sort/mpi/place/private_memory.cpp)."""
+    """Fresh memory, as the runtime gets it (sort/mpi/place/layout.cpp)."""
     memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     with contextlib.suppress(OSError):  # a wish
         memory.madvise(mmap.MADV_HUGEPAGE)

@@ -1,17 +1,20 @@
 #pragma once
 /// Times and progress of a sort's steps.
+#include <mpi.h>
+
 #include <chrono>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "core/model/memory_profile.hpp"
 #include "hocket_sort.h"
-#include "sort/core/costs/step_cost.hpp"
+#include "sort/core/costs/costs.hpp"
 #include "sort/mpi/place/host_shared_context.hpp"
 
 namespace hocket::sort {
 
-/// Places in radix_steps and sample_steps (step_cost.hpp).
+/// Places in radix_steps and sample_steps.
 enum class RadixStep : std::uint8_t {
   bucket_counts,
   transpose,
@@ -62,5 +65,10 @@ class StepClock {
   Clock::time_point since_ = Clock::now();
   int done_ = 0, expected_ = 0;
 };
+
+/// The memory profile of the machine of rank 0 of `comm`: from the file HOCKET_MEMORY, else from the user's cache as
+/// written by `hocket calibrate memory`, else built in. The same on all ranks, kept with the communicator; collective
+/// the first time. A file that cannot be used is warned of once and makes no difference.
+[[nodiscard]] const MemoryProfile& memory_profile(MPI_Comm comm);
 
 }  // namespace hocket::sort

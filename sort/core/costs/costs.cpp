@@ -1,4 +1,4 @@
-#include "sort/core/costs/sort_costs.hpp"
+#include "sort/core/costs/costs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,6 @@
 
 #include "core/error.hpp"
 #include "sort/core/costs/memory_costs.hpp"
-#include "sort/core/costs/permute_costs.hpp"
 
 namespace hocket {
 namespace {
@@ -17,7 +16,7 @@ namespace {
 using model::MemoryCosts, model::position_bytes;
 
 constexpr double count_bytes = sizeof(std::uint64_t), sample_bytes = 3 * sizeof(std::uint64_t);
-constexpr double large = 1 << 23;  ///< sort/mpi/sort/highest_digit.cpp
+constexpr double large = 1 << 23;  ///< sort/mpi/sort/radix_sort.cpp
 constexpr double part_bytes = sizeof(std::uint16_t);
 
 /// The quantities per rank from which step costs are computed.
@@ -43,10 +42,8 @@ struct Sort {
   /// Seconds to take the whole payload in random order into fresh memory.
   [[nodiscard]] double fetching(const MemoryProfile& profile, const SortShape& shape) const {
     if (shape.fetched == 0) return 0;
-    const PermuteShape rows{static_cast<std::uint32_t>(shape.fetched), shape.elements, shape.ranks,
-                            shape.ranks_per_host};
-    const bool one_host = shape.ranks_per_host >= shape.ranks;
-    return seconds(predict_take(profile, rows, one_host ? PermuteMethod::chained : PermuteMethod::packed)) +
+    const TakeShape rows{static_cast<std::uint32_t>(shape.fetched), shape.elements, shape.ranks, shape.ranks_per_host};
+    return seconds(predict_take(profile, rows, shape.ranks_per_host >= shape.ranks)) +
            costs.touch(n * static_cast<double>(shape.fetched));
   }
 
@@ -179,6 +176,32 @@ std::vector<StepCost> predict_sample(const MemoryProfile& profile, const SortSha
   const double unevenness = parts > 1 ? 1 / std::sqrt(std::max(1.0, all / parts)) : 0;  // samples of a part
   step[5] = costs.collective() + costs.uneven(step[4]) + costs.deliver(n * unevenness, width, 1);
   return sort.named(sample_steps, step);
+}
+
+std::vector<StepCost> predict_take(const MemoryProfile& profile, const TakeShape& shape, bool chained) {
+  if (shape.width < 1) throw InputError("elements of no bytes");
+  if (shape.ranks < 1 || shape.ranks_per_host < 1) throw InputError("a take on no ranks");
+  const MemoryCosts costs(profile, shape.ranks, shape.ranks_per_host);
+  const double n = static_cast<double>(shape.elements) / costs.ranks(), width = shape.width;
+  const double away = chained ? costs.away() : 1, asked = n * away;
+  const double route = costs.work(Work::route, n, position_bytes, costs.ranks());  // counted by the rank to ask
+  /// An exchange of blocks into fresh memory, this rank's own block being copied.
+  const auto exchange = [&](double bytes) {
+    return costs.all_to_all(bytes) + costs.copy(bytes / costs.ranks()) + costs.touch(bytes);
+  };
+  std::vector<StepCost> steps = {{"check", route + costs.collective()}};
+  if (chained)
+    steps.insert(steps.end(),
+                 {{"copy in", costs.copy(n * width) + costs.meet()},
+                  {"gather", costs.work(Work::shared_gather, n - asked, width, 1, n * width * costs.host_ranks()) +
+                                 costs.meet()}});
+  if (asked > 0)
+    steps.insert(steps.end(),
+                 {{"ask", away * (2 * route + exchange(n * position_bytes)) + costs.touch(asked * position_bytes)},
+                  {"pack", costs.work(Work::gather, asked, width, 1, n * width) + costs.touch(asked * width)},
+                  {"exchange", away * exchange(n * width)},
+                  {"unpack", costs.work(Work::split, asked, width, costs.ranks())}});
+  return steps;
 }
 
 double predict_first_touch(const MemoryProfile& profile, std::uint64_t bytes, int ranks_per_host) {
