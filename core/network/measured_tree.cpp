@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <optional>
+#include <queue>
 #include <utility>
 
 namespace hocket {
@@ -19,8 +19,8 @@ bool within(const HostSet& inner, const HostSet& outer) {
   return true;
 }
 
+constexpr float prior = 1;      ///< samples of the mean, so that one that is high by chance counts less than several
 constexpr int most_passes = 3;  ///< until a set has settled
-constexpr std::size_t no_item = static_cast<std::size_t>(-1);
 constexpr std::size_t most_looked_at = 1 << 16;  ///< streams by which a candidate is judged
 
 /// Rounds with the rates that a tree predicts.
@@ -76,124 +76,145 @@ struct Explained {
 
 /// A switch of the tree as splits see it: what may be on either side, host by host or bottleneck by bottleneck.
 struct Parts {
-  std::vector<HostSet> items;
+  std::vector<std::vector<std::uint32_t>> items;  ///< their hosts
   std::size_t hosts = 0;
 
   Parts(const MeasuredTree& tree, const Places& places, std::size_t at) {
-    const std::size_t n = tree.out.size();
-    hosts = at < tree.bottlenecks.size() ? hosts_in(tree.bottlenecks[at].hosts) : n;
-    for (std::size_t i = 0; i < tree.bottlenecks.size(); ++i)
-      if (places.parent[i] == at) items.push_back(tree.bottlenecks[i].hosts);
-    for (std::size_t host = 0; host < n; ++host)
-      if (places.at[host] == at) items.emplace_back(n, 0), items.back()[host] = 1;
+    for (std::size_t i = 0; i < tree.bottlenecks.size(); ++i) {
+      if (places.parent[i] != at) continue;
+      items.emplace_back();
+      for (std::uint32_t host = 0; host < tree.out.size(); ++host)
+        if (tree.bottlenecks[i].hosts[host]) items.back().push_back(host);
+    }
+    for (std::uint32_t host = 0; host < tree.out.size(); ++host)
+      if (places.at[host] == at) items.push_back({host});
+    for (const auto& item : items) hosts += item.size();
   }
 };
 
 /// Average linkage: joins what reaches the rates that the tree predicts between its parts; every join is a candidate.
 class Linkage {
  public:
-  Linkage(const Explained& explained, std::vector<HostSet> items)
-      : items_(std::move(items)), count_(items_.size()), seen_(count_) {
-    const std::size_t n = items_.empty() ? 0 : items_[0].size();
-    std::vector<std::size_t> item_of(n, count_);
-    for (std::size_t i = 0; i < count_; ++i)
-      for (std::size_t host = 0; host < n; ++host)
-        if (items_[i][host]) item_of[host] = i;
-    cells_.assign(count_ * count_, {});
+  struct Join {
+    std::vector<std::uint32_t> items;
+    std::size_t hosts = 0;
+    float within = 1;  ///< reached between its two parts
+    float apart = 0;   ///< and between it and the next, of that
+  };
+
+  Linkage(const Explained& explained, const Parts& parts, std::size_t hosts)
+      : parts_(parts), item_of_(hosts, parts.items.size()), seen_(parts.items.size()) {
+    for (std::size_t i = 0; i < seen_.size(); ++i)
+      for (const std::uint32_t host : parts.items[i]) item_of_[host] = i;
     for (std::size_t r = 0; r < explained.rounds.size(); ++r)
       for (std::size_t s = 0; s < explained.rounds[r].streams.size(); ++s) {
         const Stream& stream = explained.rounds[r].streams[s];
-        const std::size_t a = item_of[stream.from], b = item_of[stream.to];
-        if (a == b || a == count_ || b == count_ || explained.rates[r][s] <= 0) continue;
+        const std::size_t a = item_of_[stream.from], b = item_of_[stream.to];
+        if (a == b || a == seen_.size() || b == seen_.size() || explained.rates[r][s] <= 0) continue;
         const float reached = static_cast<float>(std::min(explained.rounds[r].rates[s] / explained.rates[r][s], 1.0));
-        for (Cell* const cell : {&at(a, b), &at(b, a)}) cell->sum += reached, cell->samples += 1;
-        seen_[a].emplace_back(static_cast<std::uint32_t>(b), reached);
-        seen_[b].emplace_back(static_cast<std::uint32_t>(a), reached);
+        seen_[a].push_back({static_cast<std::uint32_t>(b), reached, 1});
+        seen_[b].push_back({static_cast<std::uint32_t>(a), reached, 1});
+        all_.add(seen_[a].back());
       }
-    alive_.resize(count_);
-    std::iota(alive_.begin(), alive_.end(), 0);
-    nearest_.assign(count_, 0), best_.assign(count_, -1);
-    for (const std::size_t item : alive_) find_nearest(item);
   }
 
-  struct Joined {
-    std::size_t kept, gone;
-    float reached;
-  };
-  /// The next two that are joined; none where all are one.
-  std::optional<Joined> join() {
-    if (alive_.size() < 2) return std::nullopt;
-    const std::size_t kept = *std::max_element(alive_.begin(), alive_.end(),
-                                               [&](auto a, auto b) { return best_[a] < best_[b]; }),
-                      gone = nearest_[kept];
-    const float reached_by = best_[kept];
-    for (std::size_t host = 0; host < items_[kept].size(); ++host) items_[kept][host] |= items_[gone][host];
-    alive_.erase(std::find(alive_.begin(), alive_.end(), gone));
-    // Rows are read: of thousands of items, each of a column is on a page of its own.
-    for (const std::size_t other : alive_) {
-      const Cell from = at(gone, other);
-      if (from.samples == 0) continue;
-      Cell& to = at(kept, other);
-      to.sum += from.sum, to.samples += from.samples;
-      at(other, kept) = to;
+  /// One after the other, until all that reach others are one.
+  [[nodiscard]] std::vector<Join> joins() const {
+    std::vector<Join> made;
+    const std::size_t count = seen_.size();
+    std::vector<std::uint32_t> into(count);  // of items, then joins: the join that it is in, or itself
+    std::iota(into.begin(), into.end(), 0);
+    std::vector<std::vector<Seen>> rows = seen_;
+    std::vector<Seen> sums(2 * count);
+    std::priority_queue<Near> queue;  // of each its nearest, when it was last looked for
+    const auto find_nearest = [&](std::uint32_t item) {
+      std::vector<std::uint32_t> others;
+      for (const Seen& each : rows[item]) {
+        std::uint32_t other = each.item;
+        while (into[other] != other) other = into[other] = into[into[other]];
+        if (other == item) continue;
+        if (sums[other].samples == 0) others.push_back(other);
+        sums[other].add(each);
+      }
+      rows[item].clear();
+      Near nearest{-1, 0, item, item};
+      for (const std::uint32_t other : others) {
+        const Seen sum = std::exchange(sums[other], {});
+        rows[item].push_back({other, sum.sum, sum.samples});
+        nearest = std::max(nearest, {(sum.sum + prior * all_.mean()) / (sum.samples + prior), sum.mean(), item, other});
+      }
+      if (nearest.other != item) queue.push(nearest);
+    };
+    for (std::uint32_t item = 0; item < count; ++item) find_nearest(item);
+    while (!queue.empty()) {
+      const Near next = queue.top();
+      queue.pop();
+      if (into[next.one] != next.one) continue;
+      if (into[next.other] != next.other) {
+        find_nearest(next.one);
+        continue;
+      }
+      const std::uint32_t number = static_cast<std::uint32_t>(into.size());
+      Join join{{}, 0, next.reached};
+      std::vector<Seen>& row = rows.emplace_back();
+      for (const std::uint32_t part : {next.one, next.other}) {
+        into[part] = number;
+        row.insert(row.end(), rows[part].begin(), rows[part].end());
+        std::vector<Seen>().swap(rows[part]);
+        if (part >= count) made[part - count].apart = next.reached / std::max(made[part - count].within, 1e-6F);
+        const std::vector<std::uint32_t> items = part < count ? std::vector{part} : made[part - count].items;
+        join.items.insert(join.items.end(), items.begin(), items.end());
+      }
+      for (const std::uint32_t item : join.items) join.hosts += parts_.items[item].size();
+      made.push_back(std::move(join)), into.push_back(number);
+      find_nearest(number);
     }
-    for (const std::size_t other : alive_)
-      if (other == kept || nearest_[other] == kept || nearest_[other] == gone)
-        find_nearest(other);
-      else if (const float now = reached(kept, other); now > best_[other])
-        best_[other] = now, nearest_[other] = kept;
-    return Joined{kept, gone, reached_by};
+    return made;
   }
-  [[nodiscard]] const HostSet& hosts(std::size_t item) const { return items_[item]; }
 
-  /// The set with those items that reach its hosts rather as these reach each other than as others do.
-  [[nodiscard]] HostSet settled(const Parts& parts, HostSet hosts) const {
+  [[nodiscard]] HostSet hosts(const std::vector<std::uint32_t>& items) const {
+    HostSet found(item_of_.size(), 0);
+    for (const std::uint32_t item : items)
+      for (const std::uint32_t host : parts_.items[item]) found[host] = 1;
+    return found;
+  }
+
+  /// Those items that reach these rather as these reach each other than as others do.
+  [[nodiscard]] std::vector<std::uint32_t> settled(std::vector<std::uint32_t> items) const {
     for (int pass = 0; pass < most_passes; ++pass) {
-      std::vector<char> inside(count_, 0);
-      for (std::size_t i = 0; i < count_; ++i) inside[i] = within(parts.items[i], hosts);
-      std::vector<double> sum(count_, 0), samples(count_, 0);
-      double in = 0, in_samples = 0, out = 0, out_samples = 0;
-      for (std::size_t i = 0; i < count_; ++i) {
-        if (!inside[i]) continue;
-        for (const auto& [other, reached] : seen_[i]) {
-          sum[other] += reached, samples[other] += 1;
-          (inside[other] ? in : out) += reached, (inside[other] ? in_samples : out_samples) += 1;
-        }
-      }
-      if (in_samples == 0 || out_samples == 0) break;
-      const double between = (in / in_samples + out / out_samples) / 2;
-      HostSet now(hosts.size(), 0);
-      for (std::size_t i = 0; i < count_; ++i)
-        if (samples[i] > 0 ? sum[i] > between * samples[i] : inside[i] != 0)
-          for (std::size_t host = 0; host < now.size(); ++host) now[host] |= parts.items[i][host];
-      if (now == hosts) break;
-      hosts = std::move(now);
+      std::vector<char> inside(seen_.size(), 0);
+      for (const std::uint32_t item : items) inside[item] = 1;
+      std::vector<Seen> with(seen_.size());
+      Seen in, out;
+      for (const std::uint32_t item : items)
+        for (const Seen& each : seen_[item]) with[each.item].add(each), (inside[each.item] ? in : out).add(each);
+      if (in.samples == 0 || out.samples == 0) break;
+      const float between = (in.mean() + out.mean()) / 2;
+      std::vector<std::uint32_t> now;
+      for (std::uint32_t item = 0; item < seen_.size(); ++item)
+        if (with[item].samples > 0 ? with[item].mean() > between : inside[item] != 0) now.push_back(item);
+      if (now == std::exchange(items, now)) break;
     }
-    return hosts;
+    return items;
   }
 
  private:
-  struct Cell {
+  struct Seen {
+    std::uint32_t item = 0;  ///< the other
     float sum = 0, samples = 0;
+    void add(const Seen& more) { sum += more.sum, samples += more.samples; }
+    [[nodiscard]] float mean() const { return sum / samples; }
   };
-  [[nodiscard]] Cell& at(std::size_t a, std::size_t b) { return cells_[a * count_ + b]; }
-  [[nodiscard]] float reached(std::size_t a, std::size_t b) {
-    const Cell& cell = at(a, b);
-    return cell.samples > 0 ? cell.sum / cell.samples : -0.5F;
-  }
-  void find_nearest(std::size_t item) {
-    best_[item] = -1;
-    for (const std::size_t other : alive_)
-      if (other != item)
-        if (const float now = reached(item, other); now > best_[item]) best_[item] = now, nearest_[item] = other;
-  }
+  struct Near {
+    float rank, reached;
+    std::uint32_t one, other;
+    [[nodiscard]] auto operator<=>(const Near&) const = default;
+  };
 
-  std::vector<HostSet> items_;
-  std::size_t count_;
-  std::vector<std::vector<std::pair<std::uint32_t, float>>> seen_;  ///< by each item: others, and how far they reached
-  std::vector<Cell> cells_;                                         ///< of pairs, the same both ways
-  std::vector<float> best_;                                         ///< of each with its nearest
-  std::vector<std::size_t> alive_, nearest_;
+  const Parts& parts_;
+  std::vector<std::size_t> item_of_;     ///< each host
+  std::vector<std::vector<Seen>> seen_;  ///< by each item
+  Seen all_;
 };
 
 /// Unions of sets behind bottlenecks explain more than each; so gains count by hosts.
@@ -321,35 +342,21 @@ void estimate_hosts(MeasuredTree& tree, std::span<const StreamRound> rounds) {
 }
 
 std::vector<SplitCandidate> split_candidates(const MeasuredTree& tree, std::span<const StreamRound> rounds,
-                                             double settle) {
+                                             double joined, double apart) {
   const Explained explained(tree, rounds);
   std::vector<SplitCandidate> found;
   const Places places(tree);
   const std::size_t n = tree.out.size();
   for (std::size_t at = 0; at <= tree.bottlenecks.size(); ++at) {
     const Parts parts(tree, places, at);
-    const std::size_t first = found.size();
-    Linkage linkage(explained, parts.items);
-    std::vector<std::size_t> made(parts.items.size(), no_item);  // candidate that an item is
-    std::vector<float> within(parts.items.size(), 1);
-    while (const auto joined = linkage.join()) {
-      for (const std::size_t item : {joined->kept, joined->gone})
-        if (made[item] != no_item) found[made[item]].apart = joined->reached / std::max(within[item], 1e-6F);
-      const HostSet& hosts = linkage.hosts(joined->kept);
-      within[joined->kept] = joined->reached, made[joined->kept] = no_item;
+    const Linkage linkage(explained, parts, n);
+    for (const Linkage::Join& join : linkage.joins()) {
+      if (join.hosts >= parts.hosts || join.hosts + 2 > n || join.within <= joined || join.apart >= apart) continue;
+      HostSet hosts = linkage.hosts(joined > 0 ? linkage.settled(join.items) : join.items);
       const std::uint32_t size = hosts_in(hosts);
-      if (size >= parts.hosts || size + 2 > n) continue;
-      made[joined->kept] = found.size();
-      found.push_back({hosts, 0, joined->reached, 1});
-    }
-    for (std::size_t i = first; i < found.size(); ++i) {
-      if (found[i].apart < settle) {
-        const HostSet hosts = linkage.settled(parts, found[i].hosts);
-        const std::uint32_t size = hosts_in(hosts);
-        if (size >= 2 && size < parts.hosts && size + 2 <= n) found[i].hosts = hosts;
-      }
-      if (settle == 0 || found[i].apart < settle) found[i].gain = explained.gain(found[i].hosts);
-      found[i].hosts = smaller_side(std::move(found[i].hosts));
+      if (size < 2 || size >= parts.hosts || size + 2 > n) hosts = linkage.hosts(join.items);
+      const double gain = explained.gain(hosts);
+      found.push_back({smaller_side(std::move(hosts)), gain, join.within, join.apart});
     }
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return score(a) > score(b); });
@@ -373,12 +380,11 @@ SplitCandidate refined(const MeasuredTree& tree, std::span<const StreamRound> ro
   double least = error(best);
   for (bool better = true; better;) {
     better = false;
-    for (const HostSet& item : parts.items) {
+    for (const std::vector<std::uint32_t>& item : parts.items) {
       SplitCandidate moved = best;
-      for (std::size_t host = 0; host < item.size(); ++host)
-        if (item[host]) moved.hosts[host] = static_cast<char>(1 - moved.hosts[host]);
+      for (const std::uint32_t host : item) moved.hosts[host] = static_cast<char>(1 - moved.hosts[host]);
       const std::uint32_t size = hosts_in(moved.hosts);
-      if (size < 2 || size >= parts.hosts || size + 2 > item.size()) continue;
+      if (size < 2 || size >= parts.hosts || size + 2 > moved.hosts.size()) continue;
       if (const double now = error(moved); now < least) best = moved, least = now, better = true;
     }
   }

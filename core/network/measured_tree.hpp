@@ -70,7 +70,8 @@ struct SplitCandidate {
 
 /// Splits that fit into the tree and explain the rounds better than it does, the most promising first.
 [[nodiscard]] std::vector<SplitCandidate> split_candidates(const MeasuredTree& tree,
-                                                           std::span<const StreamRound> rounds, double settle = 0);
+                                                           std::span<const StreamRound> rounds, double joined = 0,
+                                                           double apart = 1e9);
 /// The split moved, host by host, to where it explains the rounds best.
 [[nodiscard]] SplitCandidate refined(const MeasuredTree& tree, std::span<const StreamRound> rounds, HostSet hosts);
 

@@ -44,7 +44,7 @@ TreeProbe::TreeProbe(std::uint32_t hosts, std::uint64_t seed, std::uint32_t most
   const std::uint32_t one = hosts - 1 + hosts % 2;
   loaded_ = hosts < 4 ? 0 : one * ((least_loaded + one - 1) / one);
   loaded_ = std::min(loaded_, std::max(most / 2, 8U));
-  loaded_from_ = std::size_t{2} * alone_rounds, first_loaded_ = loaded_;
+  loaded_from_ = std::size_t{2} * alone_rounds;
   advance();
 }
 
@@ -156,7 +156,7 @@ bool TreeProbe::differ() const {
 
 /// The circle method: all pairs once in as many rounds as a host has others; then with other labels.
 void TreeProbe::ask_loaded() {
-  if (many()) return ask_within();
+  if (many()) return stale_ == 0 ? ask_within() : ask_beside();
   if (loaded_twice_) return ask_through();
   const std::uint32_t even = hosts_ + hosts_ % 2, round = step_ % (even - 1);
   if (round == 0) shuffle(labels_, random_);

@@ -58,7 +58,8 @@ class TreeProbe {
   struct Split {
     HostSet hosts;
     std::vector<Test> tests;
-    double below;  ///< of what is predicted without it: then it is accepted
+    double below;         ///< of what is predicted without it: then it is accepted
+    bool larger = false;  ///< than an accepted one, by a few hosts
     std::uint32_t moved = 0;
     double part = 1;  ///< that came through
     bool accepted = false, refuted = false;
@@ -77,6 +78,7 @@ class TreeProbe {
   void ask_loaded();
   void ask_through();
   void ask_within();
+  void ask_beside();
   void propose_larger(const Places& places);
   [[nodiscard]] std::vector<std::vector<std::uint32_t>> groups() const;
   [[nodiscard]] bool load_more();
@@ -107,7 +109,7 @@ class TreeProbe {
   [[nodiscard]] std::vector<HostSet> differences() const;
   [[nodiscard]] std::vector<double> changes(bool repeats) const;
 
-  std::uint32_t hosts_, most_, loaded_ = 0, first_loaded_ = 0, refuted_ = 0, stale_ = 0;
+  std::uint32_t hosts_, most_, loaded_ = 0, refuted_ = 0, stale_ = 0, turn_ = 0;
   bool loaded_twice_ = false, busy_ = false, proposed_ = false;
   std::mt19937_64 random_;
   Stage stage_ = Stage::alone;

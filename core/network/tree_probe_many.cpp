@@ -16,7 +16,15 @@ constexpr std::uint32_t sweeps = 3;        ///< tests of a split, and one again
 constexpr std::uint32_t tested_part = 16;  ///< of the hosts send at once, so that the others' switches are not filled
 
 constexpr double full = 0.6;  ///< streams a host: rounds with fewer do not fill what is shared
-constexpr std::uint32_t least_more = 60, least_again = 240, most_again = 200;  ///< rounds
+constexpr std::uint32_t least_more = 40, least_again = 100;  ///< rounds
+constexpr std::uint32_t part_again = 8;                      ///< of the hosts of a group: rounds within it
+
+/// But for a few hosts.
+bool alike(const HostSet& one, const HostSet& other) {
+  std::uint32_t both = 0;
+  for (std::size_t host = 0; host < one.size(); ++host) both += one[host] && other[host];
+  return 10 * both > 9 * std::max(hosts_in(one), hosts_in(other));
+}
 
 }  // namespace
 
@@ -36,6 +44,34 @@ void TreeProbe::ask_within() {
   }
 }
 
+/// Hosts beside known bottlenecks with one behind each of these in turn, while all others fill these.
+void TreeProbe::ask_beside() {
+  const Places places(tree_);
+  std::vector<std::vector<std::uint32_t>> hosts = groups(), behind(hosts.size());
+  for (std::uint32_t i = 0; i < tree_.bottlenecks.size(); ++i) behind[places.parent[i]].push_back(i);
+  std::vector<std::uint32_t> others;
+  for (std::size_t at = 0; at < hosts.size(); ++at) {
+    shuffle(hosts[at], random_);
+    others.insert(others.end(), hosts[at].begin(), hosts[at].end());
+  }
+  ++turn_;
+  HostSet paired(hosts_, 0);
+  std::vector<std::size_t> next(hosts.size(), 0);
+  for (std::uint32_t host = 0; host < hosts_; ++host) {
+    const std::vector<std::uint32_t>& sets = behind[places.at[host]];
+    if (sets.empty()) continue;
+    const std::uint32_t set = sets[(host + turn_) % sets.size()];
+    if (next[set] == hosts[set].size()) continue;
+    const std::uint32_t other = hosts[set][next[set]++];
+    if (paired[host] || paired[other]) continue;
+    both_ways(asked_, host, other);
+    paired[host] = paired[other] = 1;
+  }
+  std::erase_if(others, [&](std::uint32_t host) { return paired[host] != 0; });
+  shuffle(others, random_);
+  for (std::size_t i = 0; i + 1 < others.size(); i += 2) both_ways(asked_, others[i], others[i + 1]);
+}
+
 /// Bottlenecks with those hosts beside that reach theirs at their own rates while it is loaded.
 void TreeProbe::propose_larger(const Places& places) {
   const std::size_t count = tree_.bottlenecks.size();
@@ -43,8 +79,7 @@ void TreeProbe::propose_larger(const Places& places) {
     float measured = 0, predicted = 0, own = 0;
   };
   std::vector<Seen> seen(hosts_ * count);
-  for (std::size_t r = std::size_t{2} * alone_rounds; r < loaded_to_; ++r) {
-    if (r == 2 * alone_rounds + std::min(first_loaded_, most_again)) r = loaded_from_;
+  for (std::size_t r = loaded_from_; r < loaded_to_; ++r) {
     const std::vector<double> predicted = fair_rates(tree_, places, rounds_[r].streams);
     for (std::size_t s = 0; s < predicted.size(); ++s) {
       const Stream& stream = rounds_[r].streams[s];
@@ -65,19 +100,22 @@ void TreeProbe::propose_larger(const Places& places) {
       if (cell.predicted < 0.8F * cell.own && cell.measured - cell.predicted > 0.5F * (cell.own - cell.predicted))
         larger[host] = 1;
     }
-    if (larger != tree_.bottlenecks[to].hosts && !tried(larger)) splits_.push_back({larger, {}, bottleneck});
+    if (larger != tree_.bottlenecks[to].hosts && !tried(larger)) splits_.push_back({larger, {}, bottleneck, true});
   }
 }
 
 /// True if more matchings may tell more: something was found since the last, and there are rounds left.
 bool TreeProbe::load_more() {
-  const std::size_t found = tree_.bottlenecks.size();
+  const std::uint32_t found = static_cast<std::uint32_t>(tree_.bottlenecks.size());
+  const std::uint32_t kept = rounds() + found + 2 * least_more;  // for those beside, and their tests
   std::size_t largest = 0;
   for (const auto& hosts : groups()) largest = std::max(largest, hosts.size());
-  stale_ = found == found_ ? stale_ + 1 : 0;
-  if (stale_ > 1 || rounds() + least_more > most_) return false;
+  stale_ = found == found_ || kept + least_more > most_ ? stale_ + 1 : 0;
+  if (stale_ > 1 || rounds() + found + least_more > most_) return false;
   found_ = found, loaded_from_ = rounds_.size();
-  loaded_ = std::min(std::max(static_cast<std::uint32_t>(2 * largest), least_again), (most_ - rounds()) / 4);
+  loaded_ = stale_ > 0
+                ? found
+                : std::min(std::max(static_cast<std::uint32_t>(largest / part_again), least_again), most_ - kept);
   return true;
 }
 
@@ -96,8 +134,10 @@ bool TreeProbe::propose_many() {
       round.streams.push_back(stream), round.rates.push_back(rounds_[r].rates[s]);
     }
   }
-  for (const SplitCandidate& candidate : split_candidates(tree_, loaded, apart))
-    if (candidate.gain >= least_gain && candidate.within > joined && candidate.apart < apart && !tried(candidate.hosts))
+  for (const SplitCandidate& candidate : split_candidates(tree_, loaded, joined, apart))
+    if (candidate.gain >= least_gain && !tried(candidate.hosts) &&
+        std::none_of(splits_.begin() + first, splits_.end(),
+                     [&](const Split& split) { return alike(split.hosts, candidate.hosts); }))
       splits_.push_back({candidate.hosts, {}, bottleneck});
   if (found_ > 0) propose_larger(places);
   std::vector<std::size_t> all(splits_.size() - first);
@@ -135,7 +175,8 @@ bool TreeProbe::propose_many() {
 bool TreeProbe::ask_planned() {
   if (next_planned_ == planned_.size()) {
     planned_.clear(), next_planned_ = 0;
-    if (std::exchange(proposed_, !proposed_) || !propose_many()) return false;
+    proposed_ = !proposed_ && propose_many();
+    if (!proposed_) return false;
   }
   const Planned& round = planned_[next_planned_++];
   if (round.repeats > 0) {
@@ -175,12 +216,15 @@ void TreeProbe::judge_many() {
                    [](const Split* a, const Split* b) { return hosts_in(a->hosts) < hosts_in(b->hosts); });
   for (Split* split : tested) {
     split->refuted = true;
-    split->part = reached(*split, tree_);
+    MeasuredTree others = tree_;  // but those that it is to replace
+    if (split->larger)
+      std::erase_if(others.bottlenecks, [&](const Bottleneck& each) { return alike(each.hosts, split->hosts); });
+    split->part = reached(*split, others);
     if (split->part >= split->below || within(*split) < together) continue;
     drop_strangers(*split);
     if (hosts_in(split->hosts) < 2 || !make_room(*split)) continue;
     split->accepted = true, split->refuted = false;
-    tree_.bottlenecks.push_back(capacity(*split, tree_));
+    tree_.bottlenecks.push_back(capacity(*split, others));
   }
 }
 
