@@ -19,11 +19,11 @@ LINES = {
     "sort": (6_200, 5_800),
     "bindings": (2_250, 1_500),
     "python": (33_200, 25_000),
-    "bench": (7_100, 7_000),
+    "bench": (7_900, 7_000),
     "papers": (3_700, 3_700),
 }
-FILES = (765, 550)  # of all rooms
-SMALL, SMALL_FILES = 40, (124, 60)  # files below so many lines
+FILES = (770, 550)  # of all rooms
+SMALL, SMALL_FILES = 40, (125, 60)  # files below so many lines
 
 
 def files(*rooms: str) -> Iterator[Path]:
