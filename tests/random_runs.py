@@ -70,8 +70,7 @@ class Launch:
         settings = dict(EVERYTHING) if lot.random() < 0.9 else {}
         settings["HOCKET_SEGMENT"] = lot.choice(["1024", "1031", "4096", "16384"])
         settings["HOCKET_RELEASE_THRESHOLD"] = lot.choice(["0", "0", "2000"])
-        settings["HOCKET_MAX_OUTSTANDING_SEGMENTS"] = lot.choice(["1", "4", "32"])
-        settings["HOCKET_SPIN_US"] = lot.choice(["0", "20"])
+        settings["HOCKET_SLEEP_US"] = lot.choice(["0", "200"])
         settings["HOCKET_ALGORITHM"] = lot.choice(["", "", "LP", "RS_NLH"])
         ranks = lot.choice([places, lot.randint(2, places)])
         threads, flow, reports = lot.choice([1, 1, 1, 3]), lot.choice(FLOWS), lot.random() < 0.5

@@ -5,7 +5,6 @@
 
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/settings.hpp"
-#include "runtime/progress/agree.hpp"
 #include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "runtime/progress/agree.hpp"
+#include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {
 

@@ -9,7 +9,7 @@
 #include "core/choose/chooser.hpp"
 #include "core/network/alternatives.hpp"
 #include "runtime/agreement/agreement.hpp"
-#include "runtime/choose/small_costs.hpp"
+#include "runtime/choose/selection.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/world.hpp"
 #include "runtime/paths/first_of_host.h"

@@ -1,21 +1,61 @@
 #include "runtime/agreement/places.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <set>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/error.hpp"
 #include "runtime/agreement/agreement.hpp"
 #include "runtime/agreement/changed_ways.hpp"
-#include "runtime/agreement/obstacles.hpp"
-#include "runtime/buffers/gpu.hpp"
 #include "runtime/plan/plan_store.hpp"
-#include "runtime/progress/agree.hpp"
+#include "runtime/plan/settings.hpp"
 #include "runtime/progress/requests.hpp"
+#include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {
 namespace {
+
+/// True if the CUDA or HIP runtime is loaded in this process. Pointers that the program passes to MPI may then be
+/// device pointers, which schedules cannot serve because they copy by CPU.
+bool gpu_runtime_loaded() {
+  constexpr std::array functions{"cuPointerGetAttribute", "hipPointerGetAttributes"};
+  // Programs linked statically with the CUDA runtime load the driver library locally, so its symbols are not global.
+  constexpr std::array libraries{"libcuda.so.1", "libamdhip64.so.5", "libamdhip64.so.6", "libamdhip64.so.7"};
+  return std::ranges::any_of(functions, [](const char* name) { return dlsym(RTLD_DEFAULT, name) != nullptr; }) ||
+         std::ranges::any_of(libraries, [](const char* name) {
+           void* const library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+           if (library != nullptr) dlclose(library);  // counted once more by dlopen()
+           return library != nullptr;
+         });
+}
+
+/// 'a', 'b', 'c' and 5 more
+template <class Names>
+std::string listed(const Names& names, std::string_view quote) {
+  constexpr std::size_t most = 4;
+  std::string text;
+  std::size_t written = 0;
+  for (const auto& name : names) {
+    if (written == most) break;
+    const bool last = written + 1 == names.size();
+    text += (written == 0 ? "" : last ? " and " : ", ") + std::string(quote) + std::string(name) + std::string(quote);
+    ++written;
+  }
+  return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
+}
+
+std::string of_unknown_hosts(const std::set<std::string>& names) {
+  return (names.size() == 1 ? "host " : "hosts ") + listed(names, "'") + (names.size() == 1 ? " is" : " are") +
+         " not in the network file; " + (names.size() == 1 ? "add it" : "add them") + ", or " +
+         std::string(other_placements);
+}
 
 /// Data that every rank sends to all others.
 struct RankInfo {
@@ -70,6 +110,43 @@ const RankInfo* torn(std::vector<RankInfo>& votes, Same same, Other other) {
 }
 
 }  // namespace
+
+std::string why_lost(const Placement& placement) {
+  return placement.problem.empty() ? of_unknown_hosts({placement.unknown_host}) : placement.problem;
+}
+
+std::string unmapped_ranks(MPI_Comm comm, const Placement& own) {
+  struct Line {
+    char problem[512] = "", unknown_host[256] = "";
+  };
+  Line mine;
+  own.problem.copy(mine.problem, sizeof mine.problem - 1);
+  own.unknown_host.copy(mine.unknown_host, sizeof mine.unknown_host - 1);
+  int size = 0;
+  check(PMPI_Comm_size(comm, &size));
+  std::vector<Line> lines(static_cast<std::size_t>(size));
+  gather_all(&mine, lines.data(), sizeof mine, comm);
+  std::set<std::string> unknown_hosts;
+  for (const Line& line : lines) {
+    if (line.problem[0] != 0) return line.problem;
+    if (line.unknown_host[0] != 0) unknown_hosts.insert(line.unknown_host);
+  }
+  return of_unknown_hosts(unknown_hosts);
+}
+
+std::string differing_settings(MPI_Comm comm) {
+  const std::vector<std::uint64_t>& own = settings().must_match;
+  std::vector<std::uint64_t> most(own.size()), least(own.size());
+  const int count = static_cast<int>(own.size());
+  run_collective(PMPI_Iallreduce, own.data(), most.data(), count, MPI_UINT64_T, MPI_MAX, comm);
+  run_collective(PMPI_Iallreduce, own.data(), least.data(), count, MPI_UINT64_T, MPI_MIN, comm);
+  const std::vector<std::string_view> names = must_match_variables();
+  std::vector<std::string_view> differing;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (most[i] != least[i]) differing.push_back(names[i]);
+  if (differing.empty()) return "ranks differ in their plan; give all of them the same HOCKET_PLAN";
+  return "ranks differ in " + listed(differing, "") + "; give all of them the same values";
+}
 
 Places agree_on_places(MPI_Comm comm, std::uint64_t kept) {
   const std::uint64_t own_ways = own_view().number;

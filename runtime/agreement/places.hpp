@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/network/network.hpp"
+#include "runtime/plan/placement.hpp"
 
 namespace hocket::runtime {
 
@@ -26,5 +27,13 @@ struct Places {
 
 /// `kept`: the number of the meeting from which this rank has kept what these ranks have made; 0: nothing. Collective.
 [[nodiscard]] Places agree_on_places(MPI_Comm comm, std::uint64_t kept = 0);
+
+/// Messages that explain why the ranks of a communicator cannot follow a plan together.
+/// The reason why a process could not be located in the network, and a remedy.
+[[nodiscard]] std::string why_lost(const Placement& placement);
+/// The reason why ranks of a communicator could not be located, and a remedy; the same on all ranks. Collective.
+[[nodiscard]] std::string unmapped_ranks(MPI_Comm comm, const Placement& own);
+/// The differences between the ranks' plans and settings. Collective.
+[[nodiscard]] std::string differing_settings(MPI_Comm comm);
 
 }  // namespace hocket::runtime

@@ -1,7 +1,7 @@
 #include "runtime/beside/beside.hpp"
 
 #include "runtime/c_api/api.hpp"
-#include "runtime/mpi/times.hpp"
+#include "runtime/mpi/attached.hpp"
 #include "runtime/progress/waiting.hpp"
 #include "runtime/team/team.hpp"
 

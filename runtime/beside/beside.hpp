@@ -5,11 +5,12 @@
 
 #include <cstdint>
 
-#include "runtime/calls/entry_vector.hpp"
+#include "runtime/mpi/mpi_call.hpp"
+#include "runtime/mpi/sized_calls.h"
 
 #define HOCKET_BESIDE extern "C" __attribute__((visibility("default")))
 
-/// runtime/mpi/times.hpp
+/// runtime/mpi/attached.hpp
 HOCKET_BESIDE std::uint32_t hocket_beside_mpi_times() noexcept;
 
 /// runtime/progress/waiting.hpp
@@ -21,3 +22,5 @@ HOCKET_BESIDE void hocket_beside_post_remaining() noexcept;
 HOCKET_BESIDE int hocket_beside_could_collide(MPI_Comm comm, bool* could) noexcept;
 /// runtime/c_api/api.hpp: report()
 HOCKET_BESIDE int hocket_beside_keep_error(int code, const char* text) noexcept;
+/// MPI_Alltoallv as the runtime serves it.
+HOCKET_CALL hocket_alltoallv(ONE_TYPE_PARAMETERS(int, int));

@@ -1,17 +1,54 @@
 #pragma once
-/// The blocks of a collective call as plain bytes, whatever the datatype: elements that lie back to back are used
-/// where they lie, others are packed and unpacked.
+/// The messages of one side of a call as plain bytes, whatever their datatypes.
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "runtime/buffers/messages.hpp"
-#include "runtime/buffers/placed_blocks.hpp"
-#include "runtime/mpi/packing.hpp"
+#include "runtime/mpi/datatypes.hpp"
 
 namespace hocket::runtime {
 
+/// MPI_BOTTOM may be a null pointer.
+[[nodiscard]] inline std::byte* moved(void* at, MPI_Aint bytes) {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(at) + static_cast<std::uintptr_t>(bytes));
+}
+
+/// `count` elements of `type`, the first of them at `at`. Without elements, address and type mean nothing.
+struct Block {
+  std::byte* at = nullptr;
+  MPI_Count count = 0;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  bool operator==(const Block&) const = default;
+};
+
+/// Blocks that lie anywhere. Those whose bytes lie back to back are used where they are, others are packed and
+/// unpacked; what follows an equal one has the same bytes.
+class PlacedBlocks {
+ public:
+  enum class Copy : bool { where_needed, always };
+  PlacedBlocks(std::vector<Block> blocks, MPI_Comm comm, Copy copy = Copy::where_needed);
+  /// The memory of each block.
+  [[nodiscard]] const std::vector<Span>& blocks() const { return bytes_; }
+  void pack(std::size_t block);    ///< packs the elements into contiguous bytes, where needed
+  void unpack(std::size_t block);  ///< unpacks contiguous bytes into the elements, where needed
+
+ private:
+  struct Place {
+    Block block;
+    std::byte* run = nullptr;  ///< the bytes if they are contiguous in the program's memory; null: they are not
+    bool copied = false;
+  };
+  std::vector<Place> places_;
+  MPI_Comm comm_;
+  std::vector<std::byte> copy_;
+  std::vector<Span> bytes_;
+};
+
+/// The blocks of a collective call as plain bytes, whatever the datatype: elements that lie back to back are used
+/// where they lie, others are packed and unpacked.
 /// Send side: the bytes of `count` elements, at data().
 class SendBlocks {
  public:

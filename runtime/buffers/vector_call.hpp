@@ -11,11 +11,31 @@
 #include <span>
 #include <vector>
 
-#include "runtime/buffers/peer_bytes.hpp"
-#include "runtime/buffers/placed_blocks.hpp"
+#include "core/network/routing.hpp"
+#include "runtime/buffers/blocks.hpp"
 #include "runtime/mpi/neighbours.hpp"
 
 namespace hocket::runtime {
+
+/// A rank's row and column of the traffic matrix: bytes sent to and received from each peer.
+struct Volume {
+  Rank peer = 0;
+  std::uint64_t bytes = 0;
+  bool operator==(const Volume&) const = default;
+};
+
+/// Lists sorted by peer, without empty messages and without messages to the rank itself.
+struct PeerBytes {
+  std::vector<Volume> sends, receives;
+  bool operator==(const PeerBytes&) const = default;
+};
+
+/// Adds up what goes to the same peer; message i, of bytes[i] bytes, to peers[i]. Negative peers get
+/// nothing. `kept`: what `own` sends to itself.
+[[nodiscard]] std::vector<Volume> sum_by_peer(std::span<const int> peers, std::span<const std::uint64_t> bytes,
+                                              Rank own, std::uint64_t& kept);
+
+[[nodiscard]] std::uint64_t digest(const PeerBytes& peer_bytes);
 
 /// Counts or displacements, one per message: a view of the program's array (of int or, for large counts, of 64-bit
 /// integers), or an arithmetic sequence without an array.
@@ -108,11 +128,6 @@ inline VectorSide same(const void* buffer, MPI_Count count, MPI_Datatype type) {
   return {const_cast<void*>(buffer), Numbers::all(count), Numbers::all(0), Types(type), {}, true};
 }
 
-/// Bytes of each message, in the order of the sides.
-struct VectorSizes {
-  std::vector<std::uint64_t> sends, receives;
-};
-
 struct VectorCall {
   VectorSide send, receive;
   MPI_Comm comm = MPI_COMM_NULL;
@@ -123,8 +138,6 @@ struct VectorCall {
 
   /// Nothing if the MPI library is to serve the call.
   [[nodiscard]] std::optional<PeerBytes> peer_bytes() const;
-  /// Nothing if the arguments are erroneous, as far as this rank can tell.
-  [[nodiscard]] std::optional<VectorSizes> sizes() const;
 };
 
 }  // namespace hocket::runtime

@@ -3,11 +3,10 @@
 #include <mpi.h>
 
 #include <string>
-#include <utility>
 
 #include "core/error.hpp"
 #include "hocket.h"
-#include "runtime/mpi/entry.hpp"
+#include "runtime/mpi/mpi_call.hpp"
 
 namespace hocket::runtime {
 

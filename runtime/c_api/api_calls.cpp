@@ -1,18 +1,21 @@
-/// hocket.h: the program's own collective calls.
+/// hocket.h: the program's own collective calls, and what went wrong.
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
 
 #include "core/choose/candidate.hpp"
+#include "core/of_thread.hpp"
 #include "runtime/c_api/api.hpp"
-#include "runtime/mpi/entry.hpp"
+#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/report/report.hpp"
 #include "runtime/team/team.hpp"
 
-using hocket::all_candidates, hocket::Candidate;
+using hocket::all_candidates, hocket::Candidate, hocket::of_thread;
 using namespace hocket::runtime;
 
 namespace {
+
+ApiError& last() { return of_thread<ApiError>(); }
 
 void check_intracommunicator(MPI_Comm comm) {
   if (!plain_intracommunicator(comm))
@@ -46,3 +49,15 @@ int hocket_serve_by(MPI_Comm comm, const char* candidate) {
 }
 
 uint64_t hocket_scheduled_calls(void) { return scheduled_calls.load(std::memory_order_relaxed); }
+
+int hocket::runtime::report(const ApiError& error) {
+  last() = error;
+  return error.code;
+}
+
+const char* hocket_error_string(int code) {
+  if (code == last().code && !last().text.empty()) return last().text.c_str();
+  if (const char* text = meaning(code)) return text;
+  last() = {code, what_mpi_says(code)};
+  return last().text.c_str();
+}

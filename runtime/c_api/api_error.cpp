@@ -1,8 +1,6 @@
-#include <cstring>
 #include <new>
 
 #include "runtime/c_api/api.hpp"
-#include "runtime/progress/agree.hpp"
 #include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {

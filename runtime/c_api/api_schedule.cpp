@@ -1,14 +1,11 @@
 /// hocket.h: from destination vectors to a table.
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/schedule/bounds.hpp"
 #include "runtime/agreement/agreement.hpp"
-#include "runtime/agreement/concatenate.hpp"
-#include "runtime/buffers/peer_bytes.hpp"
+#include "runtime/buffers/vector_call.hpp"
 #include "runtime/c_api/api.hpp"
-#include "runtime/c_api/site.hpp"
 #include "runtime/c_api/table.hpp"
 #include "runtime/irregular/plan_irregular.hpp"
 #include "runtime/progress/requests.hpp"
@@ -55,13 +52,13 @@ PhaseTable make_table(const PrivateComm& comm, Partners targets, const PendingSe
   table.bound_seconds = lower_bounds(network, demand).one_port_seconds();
 
   std::string problem;
-  Scheduled made = Planner(site.numbering, std::move(network), pending_setup).schedule(comm.get(), demand, problem);
+  Planned made = Planner(site.numbering, std::move(network), pending_setup).schedule(comm.get(), demand, problem);
   agree(comm.get(), {problem.empty() ? HOCKET_SUCCESS : HOCKET_ERR_SCHEDULE, problem});
   table.algorithm = std::move(made.algorithm);
-  table.lockstep_seconds = made.lockstep_seconds;
-  table.phases = made.planned.phases;
-  table.window = made.planned.window;
-  table.program = std::move(made.planned.program);
+  table.lockstep_seconds = made.figures.predicted;
+  table.phases = made.phases;
+  table.window = made.window;
+  table.program = std::move(made.program);
   collective_try(comm.get(), HOCKET_ERR_SCHEDULE, [&] { check_table(table); });
 
   const std::uint64_t part = part_digest(table);

@@ -1,14 +1,12 @@
-/// hocket.h: what a table says; keeping it in a file.
-#include <cstdio>
+/// hocket.h: what a table says; keeping it in a file; running it.
 #include <fstream>
 #include <iterator>
 #include <string>
 
 #include "runtime/agreement/agreement.hpp"
 #include "runtime/c_api/api.hpp"
-#include "runtime/c_api/site.hpp"
 #include "runtime/c_api/table.hpp"
-#include "runtime/plan/written_file.hpp"
+#include "runtime/plan/settings.hpp"
 #include "runtime/progress/requests.hpp"
 
 using namespace hocket::runtime;
@@ -156,5 +154,35 @@ int hocket_free(hocket_table** table) {
       throw ApiError{HOCKET_ERR_BUSY, "an exchange of this table is under way; call hocket_exchange_wait first"};
     delete *table;
     *table = nullptr;
+  });
+}
+
+int hocket_exchange_start(hocket_table* table, const void* const send_buffers[], void* const receive_buffers[]) {
+  return c_boundary([&] {
+    need(table, "table");
+    table->start(send_buffers, receive_buffers);
+  });
+}
+
+int hocket_exchange_test(hocket_table* table, int* over) {
+  return c_boundary([&] {
+    need(table, "table");
+    need(over, "over");
+    *over = table->test() ? 1 : 0;
+  });
+}
+
+int hocket_exchange_wait(hocket_table* table) {
+  return c_boundary([&] {
+    need(table, "table");
+    table->wait();
+  });
+}
+
+int hocket_exchange(hocket_table* table, const void* const send_buffers[], void* const receive_buffers[]) {
+  return c_boundary([&] {
+    need(table, "table");
+    table->start(send_buffers, receive_buffers);
+    table->wait();
   });
 }

@@ -9,8 +9,8 @@
 #include "hocket_network.h"
 #include "runtime/c_api/api.hpp"
 #include "runtime/mpi/mpi_call.hpp"
-#include "runtime/progress/idle.hpp"
 #include "runtime/progress/requests.hpp"
+#include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "runtime/buffers/blocks.hpp"
-#include "runtime/mpi/held_type.hpp"
-#include "runtime/plan/call_kind.hpp"
-#include "runtime/progress/scheduled_operation.hpp"
+#include "runtime/mpi/datatypes.hpp"
+#include "runtime/plan/planned.hpp"
+#include "runtime/progress/operation.hpp"
 
 namespace hocket::runtime {
 
@@ -67,7 +67,6 @@ class AllToAll : public ScheduledOperation {
   void unpack() final { receive_->finish(); }
 
   AllToAllCall call_;
-  int size_ = 0, rank_ = 0;
   std::size_t received_, sent_;  ///< bytes of a message
   std::optional<SendBlocks> send_;
   std::vector<std::byte> copy_;     ///< MPI_IN_PLACE: what is sent

@@ -4,9 +4,8 @@
 /// nonblocking forms would not match the blocking ones of other ranks): what remains of the active ones is posted.
 #include <mpi.h>
 
-#include "runtime/mpi/entry.hpp"
+#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/since_mpi4.hpp"
-#include "runtime/progress/progress_thread.hpp"
 #include "runtime/progress/requests.hpp"
 
 using namespace hocket::runtime;

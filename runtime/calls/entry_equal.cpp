@@ -5,18 +5,14 @@
 #include <type_traits>
 
 #include "runtime/calls/all_to_all.hpp"
-#include "runtime/calls/broadcast.hpp"
 #include "runtime/calls/gather.hpp"
-#include "runtime/calls/gather_scatter.hpp"
 #include "runtime/calls/reduce.hpp"
 #include "runtime/calls/serve.hpp"
-#include "runtime/calls/two_level_all_to_all.hpp"
-#include "runtime/calls/two_level_gather.hpp"
-#include "runtime/calls/two_level_reduce.hpp"
-#include "runtime/mpi/called.hpp"
-#include "runtime/mpi/entry.hpp"
-#include "runtime/mpi/globally_sized.h"
+#include "runtime/calls/two_level_calls.hpp"
+#include "runtime/calls/vector_operation.hpp"
+#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/since_mpi4.hpp"
+#include "runtime/mpi/sized_calls.h"
 #include "runtime/plan/settings.hpp"
 #include "runtime/record/record.hpp"
 

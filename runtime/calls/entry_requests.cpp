@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/mpi/entry.hpp"
+#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/since_mpi4.hpp"
 #include "runtime/progress/requests.hpp"
 

@@ -1,23 +1,20 @@
 /// Calls with messages of different sizes, as the preloaded shim hands them over. A call either runs a plan or is
 /// passed on unchanged; which one the ranks find out together.
-#include "runtime/calls/entry_vector.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <tuple>
 #include <utility>
 
-#include "runtime/calls/judge.hpp"
 #include "runtime/calls/nonblocking.hpp"
-#include "runtime/calls/two_level_vector.hpp"
+#include "runtime/calls/two_level_calls.hpp"
 #include "runtime/calls/vector_operation.hpp"
 #include "runtime/calls/who_serves.hpp"
 #include "runtime/irregular/vector_exchanges.hpp"
-#include "runtime/mpi/called.hpp"
-#include "runtime/mpi/locally_sized.h"
+#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/since_mpi4.hpp"
+#include "runtime/mpi/sized_calls.h"
 #include "runtime/plan/settings.hpp"
 #include "runtime/progress/requests.hpp"
 #include "runtime/progress/waiting.hpp"
@@ -181,9 +178,7 @@ int blocking(LibraryCall name, MPI_Comm comm, const Sides& sides, Native native)
       const Serving serving = Team::known(comm)->schedule_serves();  // whatever becomes of the call on this rank
       const VectorCall call = sides.between(*neighbours, comm);
       if (server.exchange->host_team() != nullptr) {
-        std::optional<VectorSizes> sizes = call.sizes();
-        if (!sizes) throw MpiFailure{MPI_ERR_COUNT};  // no memory holds such messages
-        run(TwoLevelVector(*server.exchange, call, *std::move(sizes)), server.chosen.deadline());
+        run(TwoLevelVector(*server.exchange, call), server.chosen.deadline());
       } else {
         run(VectorOperation(*server.exchange, call), server.chosen.deadline());
       }

@@ -1,8 +1,7 @@
 #include "runtime/calls/gather.hpp"
 
-#include "runtime/mpi/element_bytes.hpp"
+#include "runtime/mpi/datatypes.hpp"
 #include "runtime/mpi/mpi_call.hpp"
-#include "runtime/plan/settings.hpp"
 #include "runtime/team/team.hpp"
 
 namespace hocket::runtime {
@@ -46,22 +45,31 @@ GatherCall OwnGather::instead_of(GatherCall call) const {
   return call;
 }
 
-Gather::Gather(const Exchange& exchange, const GatherCall& call) : ScheduledOperation(exchange), call_(call) {
-  int rank = 0, size = 0;
-  check(PMPI_Comm_rank(call_.comm, &rank));
-  check(PMPI_Comm_size(call_.comm, &size));
-  rank_ = static_cast<std::size_t>(rank);
-  size_ = static_cast<std::size_t>(size);
-}
-
 Traffic Gather::pack() {
-  receive_.emplace(call_.contributions(size_), call_.comm);
-  const std::size_t own = receive_->contribute(rank_, call_.sendbuf, call_.sendcount, call_.sendtype);
-  const std::size_t room = receive_->blocks()[rank_].length;
-  Traffic traffic = all_gather_traffic(planned(), receive_->blocks(), rank_);
+  const std::size_t rank = exchange().rank();
+  receive_.emplace(call_.contributions(planned().demand.ranks), call_.comm);
+  const std::size_t own = receive_->contribute(rank, call_.sendbuf, call_.sendcount, call_.sendtype);
+  const std::size_t room = receive_->blocks()[rank].length;
+  Traffic traffic = all_gather_traffic(planned(), receive_->blocks(), rank);
   traffic.spoilt = own > room;
   if (traffic.spoilt) own_differs(own, room);
   return traffic;
+}
+
+std::size_t BroadcastCall::message_bytes(const Team&) const { return quick_bytes_of(count, type); }
+
+std::uint64_t BroadcastCall::sent_bytes(const Team& team) const {
+  return team.rank() == root ? quick_bytes_of(count, type) * static_cast<std::uint64_t>(team.size() - 1) : 0;
+}
+
+Traffic Broadcast::pack() {
+  std::vector<Block> blocks(planned().demand.ranks);
+  const auto root = static_cast<std::size_t>(call_.root);
+  blocks[root] = {static_cast<std::byte*>(call_.buffer), call_.count, call_.type};
+  message_.emplace(std::move(blocks), call_.comm);
+  const std::size_t rank = exchange().rank();
+  if (rank == root) (void)message_->contribute(root, MPI_IN_PLACE, call_.count, call_.type);
+  return all_gather_traffic(planned(), message_->blocks(), rank);
 }
 
 }  // namespace hocket::runtime

@@ -1,12 +1,10 @@
-#include "runtime/calls/judge.hpp"
-
 #include <array>
 #include <span>
 #include <vector>
 
 #include "core/of_thread.hpp"
-#include "runtime/mpi/element_bytes.hpp"
-#include "runtime/mpi/packing.hpp"
+#include "runtime/calls/who_serves.hpp"
+#include "runtime/mpi/datatypes.hpp"
 #include "runtime/team/team.hpp"
 
 namespace hocket::runtime {

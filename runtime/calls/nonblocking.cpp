@@ -1,10 +1,8 @@
 #include "runtime/calls/nonblocking.hpp"
 
-#include "runtime/agreement/agreement.hpp"
 #include "runtime/mpi/attached.hpp"
-#include "runtime/mpi/entry.hpp"
+#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/settings.hpp"
-#include "runtime/progress/progress_thread.hpp"
 #include "runtime/progress/requests.hpp"
 #include "runtime/team/team.hpp"
 
@@ -63,8 +61,7 @@ void Nonblocking::plan_anew(Team& team, MPI_Comm comm) {
 void Nonblocking::prepare(Team& team, MPI_Comm comm, CallKind kind) {
   Setup& setup = setups_[kind];
   setup = {State::refused, FallbackReason::no_plan};
-  const bool uneven = kind == irregular_calls();
-  const Exchange* const exchange = uneven ? team.uneven_exchange(comm, as_planned) : team.exchange(comm, kind);
+  const Exchange* const exchange = team.exchange(comm, kind);
   if (exchange == nullptr) return;
   if (exchange->planned().forwards() && !all_may_forward(comm)) {
     setup.why = FallbackReason::forwards;

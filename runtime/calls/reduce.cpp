@@ -3,7 +3,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "runtime/mpi/element_bytes.hpp"
+#include "runtime/mpi/datatypes.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/team/team.hpp"
 

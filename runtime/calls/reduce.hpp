@@ -11,12 +11,11 @@
 #include <vector>
 
 #include "runtime/buffers/vector_call.hpp"
-#include "runtime/calls/form.hpp"
-#include "runtime/mpi/element_bytes.hpp"
-#include "runtime/plan/call_kind.hpp"
-#include "runtime/progress/scheduled_operation.hpp"
+#include "runtime/mpi/datatypes.hpp"
+#include "runtime/plan/planned.hpp"
+#include "runtime/progress/operation.hpp"
 #include "runtime/reduce/reduction.hpp"
-#include "runtime/report/outcome.hpp"
+#include "runtime/report/report.hpp"
 
 namespace hocket::runtime {
 

@@ -10,11 +10,9 @@
 #include <optional>
 #include <utility>
 
-#include "runtime/calls/judge.hpp"
 #include "runtime/calls/nonblocking.hpp"
-#include "runtime/calls/persistent.hpp"
 #include "runtime/calls/who_serves.hpp"
-#include "runtime/mpi/entry.hpp"
+#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/waiting.hpp"
 #include "runtime/report/report.hpp"
 #include "runtime/team/team.hpp"

@@ -1,10 +1,8 @@
-#include "runtime/calls/two_level_vector.hpp"
-
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
-#include "runtime/buffers/vector_traffic.hpp"
+#include "runtime/buffers/traffic.hpp"
+#include "runtime/calls/two_level_calls.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/since_mpi4.hpp"
 #include "runtime/progress/waiting.hpp"
@@ -14,20 +12,24 @@ namespace {
 
 constexpr MPI_Count most_elements = std::numeric_limits<int>::max();
 
-std::vector<std::uint64_t> by_peer(const VectorSide& side, const std::vector<std::uint64_t>& bytes, std::size_t ranks) {
+/// Bytes to or from each rank.
+std::vector<std::uint64_t> by_peer(const VectorSide& side, std::size_t ranks) {
+  const std::optional<std::vector<std::uint64_t>> bytes = side.message_bytes();
+  if (!bytes) throw MpiFailure{MPI_ERR_COUNT};  // no memory holds such messages
   std::vector<std::uint64_t> sum(ranks, 0);
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    if (side.peers[i] >= 0) sum[static_cast<std::size_t>(side.peers[i])] += bytes[i];
+  for (std::size_t i = 0; i < bytes->size(); ++i)
+    if (side.peers[i] >= 0) sum[static_cast<std::size_t>(side.peers[i])] += (*bytes)[i];
   return sum;
 }
 
 }  // namespace
 
-TwoLevelVector::TwoLevelVector(const Exchange& exchange, const VectorCall& call, VectorSizes sizes)
+TwoLevelVector::TwoLevelVector(const Exchange& exchange, const VectorCall& call)
     : TwoLevelOperation(exchange),
       call_(call),
-      sizes_(std::move(sizes)),
-      longest_(VectorPlaces::longest(hosts(), memory().bytes() / 2)) {}
+      longest_(VectorPlaces::longest(hosts(), memory().bytes() / 2)),
+      to_(by_peer(call.send, hosts().together)),
+      from_(by_peer(call.receive, hosts().together)) {}
 
 /// The messages of one side that are no direct ones; those have no elements.
 std::vector<Block> TwoLevelVector::two_level(const VectorSide& side, const std::vector<std::uint64_t>& bytes) const {
@@ -41,20 +43,18 @@ std::vector<Block> TwoLevelVector::two_level(const VectorSide& side, const std::
 
 void TwoLevelVector::put() {
   const std::size_t own = hosts().here()[hosts().local];
-  const std::vector<std::uint64_t> to = by_peer(call_.send, sizes_.sends, hosts().together);
-  from_ = by_peer(call_.receive, sizes_.receives, hosts().together);
-  from_[own] = to[own];  // they differ only in erroneous calls
+  from_[own] = to_[own];  // they differ only in erroneous calls
   receive_.emplace(two_level(call_.receive, from_), call_.comm);
   if (!call_.in_place) {
     post_direct(call_.receive, from_, false);
-    post_direct(call_.send, to, true);
+    post_direct(call_.send, to_, true);
   }
-  put_rows(to);
+  put_rows();
 }
 
-void TwoLevelVector::put_rows(const std::vector<std::uint64_t>& to) {
+void TwoLevelVector::put_rows() {
   const VectorPlaces at = places();
-  PlacedBlocks send(two_level(call_.send, to), call_.comm);
+  PlacedBlocks send(two_level(call_.send, to_), call_.comm);
   for (std::size_t i = 0; i < call_.send.peers.size(); ++i) send.pack(i);
   const PeerMessages messages(call_.send.peers, send.blocks());
   const std::span<std::uint64_t> rows_at = at.rows_at(hosts().local);
@@ -64,7 +64,7 @@ void TwoLevelVector::put_rows(const std::vector<std::uint64_t>& to) {
   for (std::size_t host = 0; host < hosts().count(); ++host) {
     rows_at[host] = static_cast<std::uint64_t>(next - rows);
     lengths.clear();
-    for (const Rank rank : hosts().ranks[host]) lengths.push_back(is_direct(to[rank]) ? 0 : to[rank]);
+    for (const Rank rank : hosts().ranks[host]) lengths.push_back(is_direct(to_[rank]) ? 0 : to_[rank]);
     next = begin_row(next, lengths);
     for (const Rank rank : hosts().ranks[host])
       for (const Span& span : messages.of(rank)) next = std::copy_n(span.at, span.length, next);

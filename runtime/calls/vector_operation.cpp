@@ -3,12 +3,21 @@
 #include <cstdint>
 #include <utility>
 
-#include "runtime/buffers/vector_traffic.hpp"
-#include "runtime/calls/persistent.hpp"
+#include "runtime/buffers/traffic.hpp"
+#include "runtime/calls/nonblocking.hpp"
 #include "runtime/irregular/vector_exchanges.hpp"
+#include "runtime/mpi/datatypes.hpp"
+#include "runtime/plan/settings.hpp"
 #include "runtime/progress/waiting.hpp"
+#include "runtime/team/team.hpp"
 
 namespace hocket::runtime {
+namespace {
+
+std::size_t bytes_of_side(const RootCall::Side& side) { return quick_bytes_of(side.count, side.type); }
+
+}  // namespace
+
 OwnSide::OwnSide(const VectorSide& side) : peers_(side.peers.begin(), side.peers.end()) {
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     counts_.push_back(side.counts[i]);
@@ -34,13 +43,6 @@ VectorCall OwnSides::instead_of(VectorCall call) const {
   return call;
 }
 
-VectorOperation::VectorOperation(const Exchange& exchange, VectorCall call, std::uint64_t planned_bytes)
-    : ScheduledOperation(exchange), call_(call), planned_bytes_(planned_bytes) {
-  int rank = 0;
-  check(PMPI_Comm_rank(call_.comm, &rank));
-  rank_ = static_cast<Rank>(rank);
-}
-
 Traffic VectorOperation::pack() {
   // Incoming data overwrites outgoing data: send from a copy.
   using Copy = PlacedBlocks::Copy;
@@ -48,7 +50,8 @@ Traffic VectorOperation::pack() {
   receive_.emplace(call_.receive.blocks(call_.comm));
   for (std::size_t i = 0; i < call_.send.peers.size(); ++i) send_->pack(i);
   const PeerMessages sends(call_.send.peers, send_->blocks()), receives(call_.receive.peers, receive_->blocks());
-  const std::span<const Span> own_sent = sends.of(rank_), own_received = receives.of(rank_);
+  const auto rank = static_cast<Rank>(exchange().rank());
+  const std::span<const Span> own_sent = sends.of(rank), own_received = receives.of(rank);
   copy(own_sent, own_received);
   if (const std::size_t sent = bytes_of(own_sent), room = bytes_of(own_received); sent > room) own_differs(sent, room);
   Traffic traffic = vector_traffic(planned().program, sends, receives, planned_bytes_);
@@ -79,5 +82,33 @@ PersistentVector persistent_operation(Team& team, const VectorCall& call, const 
   if (!lease) return {nullptr, FallbackReason::no_plan};
   return {std::make_unique<Persistent<VectorOperation, OwnSides>>(std::move(*lease), std::move(*made.planned), call)};
 }
+
+CallKind RootCall::kind() const {
+  static const Collective &gather = find_collective("gather"), &scatter = find_collective("scatter");
+  return {gathers() ? &gather : &scatter, static_cast<Rank>(reach.root)};
+}
+
+std::size_t RootCall::message_bytes(const Team& team) const {
+  return bytes_of_side(team.rank() == reach.root ? all : own);
+}
+
+std::uint64_t RootCall::sent_bytes(const Team& team) const {
+  const bool at_root = team.rank() == reach.root;
+  if (at_root == gathers()) return 0;
+  return message_bytes(team) * static_cast<std::uint64_t>(at_root ? team.size() - 1 : 1);
+}
+
+VectorCall RootCall::between(const Neighbours& neighbours) const {
+  const VectorSide one = same(own.buffer, own.count, own.type), of_all = equal(all.buffer, all.count, all.type);
+  return {gathers() ? one : of_all, gathers() ? of_all : one, neighbours, comm};
+}
+
+OwnRootTypes::OwnRootTypes(const RootCall& call, const Team& team)
+    : own_(call.reach.in_place && team.rank() == call.reach.root ? MPI_DATATYPE_NULL : call.own.type),
+      all_(team.rank() == call.reach.root ? call.all.type : MPI_DATATYPE_NULL) {}
+
+RootOperation::RootOperation(const Exchange& exchange, const RootCall& call)
+    : AroundRoot{around_root(call.comm, call.reach)},
+      VectorOperation(exchange, call.between(neighbours), exchange.planned().demand.bytes) {}
 
 }  // namespace hocket::runtime

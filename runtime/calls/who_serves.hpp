@@ -8,11 +8,16 @@
 #include <memory>
 #include <optional>
 
-#include "runtime/calls/form.hpp"
+#include "runtime/buffers/vector_call.hpp"
+#include "runtime/calls/all_to_all.hpp"
+#include "runtime/calls/gather.hpp"
+#include "runtime/calls/reduce.hpp"
+#include "runtime/calls/vector_operation.hpp"
 #include "runtime/choose/choices.hpp"
 #include "runtime/exchange/exchange.hpp"
-#include "runtime/plan/call_kind.hpp"
-#include "runtime/report/outcome.hpp"
+#include "runtime/mpi/refusals.hpp"
+#include "runtime/plan/planned.hpp"
+#include "runtime/report/report.hpp"
 
 namespace hocket::runtime {
 
@@ -42,5 +47,24 @@ struct Server {
 /// Local for nonblocking calls. Others are collective where all ranks wait, or where the user has said who serves
 /// calls; else they take what is there.
 [[nodiscard]] Server who_serves(Team& team, const Facts& call);
+
+/// True of a call in whose arguments the MPI library finds an error before it waits for any
+/// other rank. Such a call goes to the library at once: it is not counted, and nothing is agreed, voted on, met or
+/// looked at for it, since other ranks may not make it at all
+/// (docs/decisions/0050-local-errors-never-move-collective-state.md).
+///
+/// Other ranks may count every call that is not erroneous here, so this one takes part in what becomes of it.
+class Team;
+
+/// `name`: of the call, whatever its form. Local; well below a microsecond.
+[[nodiscard]] bool erroneous(LibraryCall name, const AllToAllCall& call, const Team& team);
+[[nodiscard]] bool erroneous(LibraryCall name, const GatherCall& call, const Team& team);
+[[nodiscard]] bool erroneous(LibraryCall name, const BroadcastCall& call, const Team& team);
+[[nodiscard]] bool erroneous(LibraryCall name, const AllReduceCall& call, const Team& team);
+[[nodiscard]] bool erroneous(LibraryCall name, const ReduceScatterCall& call, const Team& team);
+[[nodiscard]] bool erroneous(LibraryCall name, const ReduceCall& call, const Team& team);
+[[nodiscard]] bool erroneous(LibraryCall name, const RootCall& call, const Team& team);
+/// `reach`: as the neighbours of the call were found by it.
+[[nodiscard]] bool erroneous(LibraryCall name, const VectorCall& call, const Neighbours& neighbours, Reach reach);
 
 }  // namespace hocket::runtime

@@ -1,7 +1,6 @@
 #include "runtime/choose/choices.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <iomanip>
@@ -102,10 +101,10 @@ void Choices::recall(Choice& choice) const {
 
 void Choices::meet(MPI_Comm comm) {
   if (std::exchange(met_, true)) return;
-  place_ = members_.meet(comm);
+  place_ = members_.place(comm);
   mpi_ = mpi_name();
-  if (place_.digest.empty() || settings().choose != Choose::learn) return;
-  timings_ = kept_timings(comm, place_.digest);
+  if (place_.empty() || settings().choose != Choose::learn) return;
+  timings_ = kept_timings(comm, place_);
   for (Choice& choice : choices_) recall(choice);
 }
 
@@ -129,7 +128,7 @@ void Choices::leave(Choice& choice) {
       !may_look_for_kept(choice))
     return;
   choice.left = true;
-  members_.pending();
+  members_.leave_pending();
 }
 
 void Choices::settle(MPI_Comm comm) {
@@ -162,7 +161,8 @@ Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, const MessageSizes& s
   }
   call.candidate_ = &next(choice);
   if (call.candidate_ != &all_candidates[0])
-    call.exchange_ = waits ? members_.exchange(comm, kind, *call.candidate_) : members_.made(kind, *call.candidate_);
+    call.exchange_ =
+        waits ? members_.exchange(comm, kind, *call.candidate_) : members_.made_exchange(kind, *call.candidate_);
   if (call.selection_ != nullptr) {
     call.selection_->begin();
     call.deadline_ = call.selection_->deadline();
@@ -182,7 +182,7 @@ bool Choices::Call::goes_on() const {
 }
 
 bool Choices::is_long(std::size_t bytes) const {
-  return bytes * static_cast<std::size_t>(members_.size - 1) >= long_call;
+  return bytes * static_cast<std::size_t>(members_.size() - 1) >= long_call;
 }
 
 /// True if this call, served by the library, is timed. Timing costs about as much as a short call, so short ones are
@@ -203,7 +203,7 @@ bool Choices::may_look_for_kept(const Choice& choice) const {
 void Choices::look_for_kept(MPI_Comm comm, const Choice& choice) {
   if (!may_look_for_kept(choice)) return;
   looked_for_kept_ = true;
-  const double here = members_.rank == 0 && is_anything_kept(members_.size) ? 1 : 0;
+  const double here = members_.rank() == 0 && is_anything_kept(members_.size()) ? 1 : 0;
   if (slowest(comm, here) > 0) meet(comm);
 }
 
@@ -219,27 +219,27 @@ void Choices::watch(MPI_Comm comm, Choice& choice) {
         is_second ? std::min(choice.native_seconds, known_seconds(seconds)) : known_seconds(seconds);
     choice.outruns_wires = together && choice.native_seconds < wires;
     ++choice.looks;
-    const double least = clearly_pays * (meeting_seconds + planning_seconds(members_.size));
+    const double least = clearly_pays * (meeting_seconds + planning_seconds(members_.size()));
     if (choice.looks == calls_of_a_look ||
-        (!choice.outruns_wires && !may_open_connections(choice.native_seconds, members_.size, wires) &&
+        (!choice.outruns_wires && !may_open_connections(choice.native_seconds, members_.size(), wires) &&
          choice.native_seconds >= least))
       choice.looks = 0;
     if (!met_) agreement_seconds_.reset();  // the obstacle of the last attempt may be gone
   }
   spent_ += static_cast<double>(std::exchange(choice.unspent, 0)) * choice.native_seconds;
   if (choice.looks > 0) return;
-  const double planning = planning_seconds(members_.size);
+  const double planning = planning_seconds(members_.size());
   if (!met_ && pays(choice, meeting_seconds + planning) &&
       pays(choice,
            meeting_seconds + planning + (agreements_of_a_meeting + agreements_of_planning) * agreement_seconds(comm)))
     meet(comm);
   if (!met_) return;
-  if (place_.digest.empty())
+  if (place_.empty())
     choice.stage = Choice::Stage::fixed;
   else if (choice.known.winner.empty() && choice.calls <= most_calls_waited && is_tried_elsewhere(choice))
     return;  // its result will apply to this size
   else if (!choice.known.winner.empty() ||
-           (pays(choice, planning) && pays(choice, setup_seconds(members_.size, agreement_seconds(comm)))))
+           (pays(choice, planning) && pays(choice, setup_seconds(members_.size(), agreement_seconds(comm)))))
     open(comm, choice);
 }
 
@@ -300,7 +300,7 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
   if (own == MPI_COMM_NULL) return;
   if (!small_) small_ = measure_small_costs(own, own);
   const CallFacts facts{.bytes = choice.sizes.bytes,
-                        .ranks = members_.size,
+                        .ranks = members_.size(),
                         .usual_window = usual.window,
                         .segment = settings().segment,
                         .is_usual_segment = settings().segment == usual_segment,
@@ -322,7 +322,7 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
   }
   if (choice.offered.size() == 1) return;
   choice.predicted = predictions(own, choice, exchanges);
-  if (members_.rank == 0 && settings().log > 1) say_predictions(choice);
+  if (members_.rank() == 0 && settings().log > 1) say_predictions(choice);
   if (settings().choose == Choose::predict) {
     choice.candidate = choice.offered[best_predicted(choice)];
     return;
@@ -333,7 +333,7 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
   const double error = prediction_error(choice);
   for (std::size_t i = 1; i < expected.size(); ++i) expected[i] *= error;
   choice.selection.emplace(std::move(names), expected, small_->agree_seconds,
-                           setup_seconds(members_.size, small_->agree_seconds), cost_of(choice.kind), choice.known);
+                           setup_seconds(members_.size(), small_->agree_seconds), cost_of(choice.kind), choice.known);
   choice.selection->seen(choice.calls - 1, choice.native_seconds);
   choice.stage = Choice::Stage::selected;
 }

@@ -1,51 +1,93 @@
 #pragma once
 /// Selection of a candidate for the calls of one communicator: the MPI library or one of the schedules.
-///
-/// The library serves the first call of a size. If that lasts long enough to pay for a plan, the candidate that is
-/// expected to cost least serves the next one (hocket/choose/chooser.hpp).
 #include <mpi.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <list>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "runtime/choose/choice.hpp"
+#include "core/choose/candidate.hpp"
 #include "runtime/choose/kept_timings_file.hpp"
-#include "runtime/choose/small_costs.hpp"
+#include "runtime/choose/selection.hpp"
 #include "runtime/exchange/exchange.hpp"
 
 namespace hocket::runtime {
 
+/// The calls of one kind on one communicator with messages of one class of sizes.
+struct Choice {
+  enum class Stage : std::uint8_t {
+    watched,   ///< the library serves all calls; some are timed, until it is clear that planning pays
+    selected,  ///< `selection` decides call by call
+    fixed,     ///< always the same candidate: nothing can be scheduled, or a prediction has chosen
+  };
+  CallKind kind;
+  MessageSizes sizes;  ///< in the first call
+  KeptTimings known;   ///< timings from earlier runs; no candidates: there are none
+  Stage stage = Stage::watched;
+  std::uint64_t calls = 0;
+  std::uint64_t unseen = 0;          ///< calls before the last one of which the ranks knew nothing
+  std::uint64_t unspent = 0;         ///< watched calls that are not in what was spent in them
+  bool left = false;                 ///< what is to be agreed on is left for settle()
+  bool decided = false;              ///< `selection` has decided on the next call
+  AgreedCost look;                   ///< cost of the watched call
+  std::uint32_t looks = 0;           ///< calls of the present look whose cost is known
+  double native_seconds = 0;         ///< time of the library's call while it was watched; 0: not known yet
+  double bound_seconds = 0;          ///< lower bound for a schedule, by the described rates
+  bool outruns_wires = false;        ///< it takes less than the links as described need: no schedule is faster
+  std::size_t candidate = 0;         ///< index of the candidate in the table, except in Stage::selected
+  std::vector<std::size_t> offered;  ///< candidates to select from: their places in the table
+  std::vector<double> predicted;     ///< seconds, by offered candidate
+  std::optional<Selection> selection;
+};
+
+/// The ranks of a communicator, and what they share, made on first use: see Team. What takes a communicator is
+/// collective.
+class Members {
+ public:
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+  [[nodiscard]] virtual int hosts() const = 0;
+  [[nodiscard]] virtual const Numbering& numbering() const = 0;
+  /// The ranks agree on where they are: digest of everything that timings depend on. Empty: nothing can be scheduled.
+  [[nodiscard]] virtual std::string place(MPI_Comm comm) = 0;
+  /// Null: cannot be scheduled.
+  [[nodiscard]] virtual Exchange* exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate) = 0;
+  /// The one that was made; null: none was.
+  [[nodiscard]] virtual Exchange* made_exchange(CallKind kind, const Candidate& candidate) const = 0;
+  /// True if messages of `bytes` bytes fit the shared memory of the two-level exchange for `kind`, which must exist.
+  [[nodiscard]] virtual bool aggregates(CallKind kind, std::size_t bytes) const = 0;
+  /// Something is left to be agreed on in the next call in which all ranks wait for each other
+  /// (docs/decisions/0063-what-is-agreed-waits-for-who-waits.md). At the same place among the calls of the communicator
+  /// on every rank.
+  virtual void leave_pending() = 0;
+  /// The communicator of all blocking scheduled calls, which can share one: they never overlap, and each receives all
+  /// its messages. MPI_COMM_NULL, on all ranks alike, where there are too many.
+  [[nodiscard]] virtual MPI_Comm private_comm(MPI_Comm comm) = 0;
+  /// The network for which all-to-alls and irregular exchanges are planned: the plans' own, or a copy with measured
+  /// uplink bandwidths, or with the ways that connections take where these have changed. Null, on all ranks alike and
+  /// with a warning, where these widths are only assumed and cannot be measured. All-gathers do not rest on them: rings
+  /// of switches load every link with one message each way.
+  [[nodiscard]] virtual const Network* network(MPI_Comm comm) = 0;
+  /// Bytes per second of a host's link, measured; 0: hosts share machines, or nothing came through.
+  [[nodiscard]] virtual std::uint64_t host_rate(MPI_Comm comm) = 0;
+  /// The reason why there is no plan.
+  virtual void trouble(const std::string& problem) = 0;
+
+ protected:
+  ~Members() = default;
+};
+
+/// The library serves the first call of a size. If that lasts long enough to pay for a plan, the candidate that is
+/// expected to cost least serves the next one (hocket/choose/chooser.hpp).
 class Choices {
  public:
-  struct Place {
-    int hosts = 0;
-    std::string digest;  ///< digest of everything that timings depend on; the same on all ranks
-  };
-  /// The communicator's ranks, and what makes schedules and its private communicator: see Team.
-  struct Members {
-    int rank = 0, size = 0;
-    /// The ranks agree on where they are. Nothing of a place: nothing can be scheduled.
-    std::function<Place(MPI_Comm)> meet;
-    std::function<Exchange*(MPI_Comm, CallKind, const Candidate&)> exchange;  ///< null: cannot be scheduled
-    std::function<Exchange*(CallKind, const Candidate&)> made;                ///< null: it is not made yet. Local
-    std::function<void()> pending;  ///< settle() is to be called where all ranks wait for each other
-    /// Returns true if messages of this size fit the exchange of a two-level candidate.
-    std::function<bool(CallKind, std::size_t)> aggregates;
-    std::function<MPI_Comm(MPI_Comm)> private_comm;  ///< MPI_COMM_NULL: there are too many
-    /// Bytes per second of a host's link, measured; 0: it cannot be. Collective, the same on all ranks.
-    std::function<std::uint64_t(MPI_Comm)> host_rate;
-  };
-  explicit Choices(Members members);
+  explicit Choices(Members& members);
   Choices(const Choices&) = delete;
   Choices& operator=(const Choices&) = delete;
   ~Choices();
@@ -159,11 +201,11 @@ class Choices {
   void keep() const;
   void keep_if_possible() const noexcept;
 
-  Members members_;
+  Members& members_;
   std::list<Choice> choices_;
   Choice* last_ = nullptr;
   bool met_ = false, looked_for_kept_ = false, ended_ = false;
-  Place place_;
+  std::string place_;  ///< digest of everything that timings depend on; empty: nothing can be scheduled
   std::string mpi_;
   std::vector<KeptTimings> timings_;                   ///< timings from earlier runs in this configuration
   std::optional<SmallCosts> small_, between_leaders_;  ///< measured among all ranks, and among leaders

@@ -35,7 +35,7 @@ double Choices::wire_seconds(const Choice& choice) const {
   if (!plans.has_network()) return 0;
   const Pattern pattern = choice.kind.collective->pattern;
   const bool row = !choice.kind.collective->rooted && pattern != Pattern::all_reduce;
-  const double bytes = static_cast<double>(choice.sizes.bytes) * (row ? members_.size - 1 : 1);
+  const double bytes = static_cast<double>(choice.sizes.bytes) * (row ? members_.size() - 1 : 1);
   return bytes / (faster_ * plans.network().host_rate());
 }
 
@@ -59,7 +59,7 @@ void Choices::doubt_rates(MPI_Comm comm, const Choice& choice) {
   const double times = measured / described;
   if (measured <= 0 || (times < contradicted && times > 1 / contradicted)) return;
   faster_ = times;
-  if (members_.rank == 0 && settings().log > 0)
+  if (members_.rank() == 0 && settings().log > 0)
     say("host links are stated with " + rate_text(described) + " and measured with " + rate_text(measured) +
         ", which counts");
   for (Choice& one : choices_)

@@ -4,10 +4,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <charconv>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -18,7 +16,6 @@
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
-#include "runtime/plan/written_file.hpp"
 #include "runtime/progress/requests.hpp"
 
 namespace hocket::runtime {
@@ -44,13 +41,6 @@ std::vector<KeptTimings> read(const std::string& path) {
   }
 }
 
-std::string mpi_version() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int length = 0;
-  check(PMPI_Get_library_version(text.data(), &length));
-  return {text.data(), static_cast<std::size_t>(length)};
-}
-
 /// Holds a lock file as long as it lives, where that can be had.
 class Lock {
  public:
@@ -67,7 +57,11 @@ class Lock {
   int file_;
 };
 
-std::string eight_digits(const ByteWriter& out) { return digits_of(checksum(out.bytes())).substr(8); }
+std::string eight_digits(const ByteWriter& out) {
+  char digits[9] = "";
+  std::snprintf(digits, sizeof digits, "%08x", static_cast<unsigned>(checksum(out.bytes())));
+  return digits;
+}
 
 /// The local part of a configuration's digest, which needs no communication.
 std::string known_alone(std::uint64_t wiring_digest, std::size_t ranks) {
@@ -76,8 +70,7 @@ std::string known_alone(std::uint64_t wiring_digest, std::size_t ranks) {
   out.text(library_version());
   out.fixed(static_cast<std::uint64_t>(ranks));
   const Settings& s = settings();
-  for (const std::uint64_t value :
-       {static_cast<std::uint64_t>(s.flow_control), s.segment, s.release_threshold, s.max_outstanding_segments})
+  for (const std::uint64_t value : {static_cast<std::uint64_t>(s.flow_control), s.segment, s.release_threshold})
     out.fixed(value);
   return eight_digits(out);
 }
@@ -96,13 +89,6 @@ std::string call_name(CallKind kind) {
   for (char& c : name)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return name;
-}
-
-std::string digits_of(std::uint64_t digest) {
-  std::array<char, 16> digits{};
-  const auto done = std::to_chars(digits.data(), digits.data() + digits.size(), digest, 16);
-  const std::string text(digits.data(), done.ptr);
-  return std::string(digits.size() - text.size(), '0') + text;
 }
 
 std::string place_digest(std::uint64_t wiring_digest, const Numbering& numbering) {

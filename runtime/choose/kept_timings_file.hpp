@@ -7,12 +7,11 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/choose/kept_timings.hpp"
-#include "runtime/plan/call_kind.hpp"
-#include "runtime/plan/numbering.hpp"
+#include "runtime/plan/placement.hpp"
+#include "runtime/plan/planned.hpp"
 
 namespace hocket::runtime {
 
@@ -35,9 +34,6 @@ struct MessageSizes {
 
 /// "alltoall".
 [[nodiscard]] std::string call_name(CallKind kind);
-
-/// Sixteen hexadecimal ones.
-[[nodiscard]] std::string digits_of(std::uint64_t digest);
 
 /// KeptTimings::layout: "any", or the classes of sizes that differ.
 [[nodiscard]] std::string layout_of(CallKind kind, const MessageSizes& sizes);

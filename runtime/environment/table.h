@@ -32,22 +32,15 @@
        "placement", "rank-order", "free")                                                                             \
   TEXT(algorithm, "HOCKET_ALGORITHM", true,                                                                           \
        "irregular calls are planned for their sizes by this algorithm, auto: one for each; empty: where it may gain") \
-  NUMBER(seed, "HOCKET_SEED", 1, 0, most_set_bytes, true,                                                             \
-         "random seed of irregular schedules; that of the first rank counts")                                         \
   NUMBER(segment, "HOCKET_SEGMENT", usual_segment, 1024, most_segment, true, "bytes per MPI message")                 \
   NUMBER(release_threshold, "HOCKET_RELEASE_THRESHOLD", 0, 0, most_segment, true,                                     \
          "bytes still missing when the next sender is released")                                                      \
   NUMBER(host_buffers, "HOCKET_HOST_BUFFERS", 0, 0, 1, true,                                                          \
          "1: all buffers are in host memory, although a GPU runtime is loaded")                                       \
-  NUMBER(max_outstanding_segments, "HOCKET_MAX_OUTSTANDING_SEGMENTS", 32, 1, 1024, false,                             \
-         "segments handed to MPI before one completes")                                                               \
-  NUMBER(spin_us, "HOCKET_SPIN_US", 20, 0, 1000000, false,                                                            \
-         "how long a waiting rank polls before it sleeps, microseconds")                                              \
-  NUMBER(sleep_us, "HOCKET_SLEEP_US", 200, 0, 100000, false, "longest sleep of a waiting rank, microseconds")         \
+  NUMBER(sleep_us, "HOCKET_SLEEP_US", 0, 0, 100000, false,                                                            \
+         "a waiting rank sleeps at once, for so many microseconds; 0: it polls a little, then sleeps ever longer")    \
   NUMBER(host_memory, "HOCKET_HOST_MEMORY", 64 << 20, 0, 1 << 30, true,                                               \
          "bytes that the ranks of a host share for a communicator, for two-level aggregation; 0: none")               \
-  NUMBER(shared_ranks, "HOCKET_SHARED_RANKS", 0, 0, 1 << 20, false,                                                   \
-         "most ranks of a host that share memory to permute and sort; 0: all")                                        \
   NUMBER(log, "HOCKET_LOG", 0, 0, 2, false, "1: log what each communicator does; 2: also log each call site")         \
   TEXT(trace, "HOCKET_TRACE", false, "where each rank writes a trace, for debugging")                                 \
   TEXT(report, "HOCKET_REPORT", false, "directory where each rank reports on its calls")                              \

@@ -1,9 +1,13 @@
 #include "runtime/exchange/exchange.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
+#include "core/error.hpp"
 #include "runtime/mpi/mpi_call.hpp"
+#include "runtime/mpi/world.hpp"
+#include "runtime/plan/settings.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -20,6 +24,49 @@ std::vector<std::size_t> before_same(std::size_t ranks, const std::vector<Messag
 }
 
 }  // namespace
+
+/// An odd number of lengths: sizes that are taken for each other by mistake differ by powers of two.
+Tags::Tags(std::size_t largest) : largest_(largest), lengths_((largest / 2 / (2 * positions) - 1) | 1) {}
+
+Tags Tags::of(MPI_Comm comm) {
+  constexpr std::size_t least_promised = 32767;
+  int* largest = nullptr;
+  int found = 0;
+  check(PMPI_Comm_get_attr(comm, MPI_TAG_UB, static_cast<void*>(&largest), &found));
+  return Tags(found != 0 ? static_cast<std::size_t>(*largest) : least_promised);
+}
+
+void check_tags(const Planned& planned, MPI_Comm comm) {
+  if (planned.program.sends.size() > Tags::of(comm).tokens())
+    throw InputError("this MPI library has too few message tags for the plan");
+}
+
+Trace* Trace::instance() {
+  static const std::unique_ptr<Trace> trace = []() -> std::unique_ptr<Trace> {
+    if (settings().trace.empty()) return nullptr;
+    const std::string path = settings().trace + "." + std::to_string(launched_rank().value_or(0));
+    std::unique_ptr<Trace> opened(new Trace(path));
+    if (opened->file_ != nullptr) return opened;
+    say("cannot write " + shown(path) + " (HOCKET_TRACE)");
+    return nullptr;
+  }();
+  return trace.get();
+}
+
+Trace::Trace(const std::string& path) : file_(open_emptied(path)) {}
+
+Trace::~Trace() {
+  if (file_ != nullptr) std::fclose(file_);
+}
+
+void Trace::plan(const Planned& planned, int rank) {
+  event(to_string(planned.demand.pattern), planned.demand.ranks, rank);
+  for (std::size_t i = 0; i < planned.program.sends.size(); ++i) {
+    const RankProgram::Send& send = planned.program.sends[i];
+    event("to", i, send.phase, send.dst);
+    for (const Piece& piece : send.pieces) event("piece", i, piece.origin, piece.target, piece.offset, piece.length);
+  }
+}
 
 Exchange::Exchange(MPI_Comm comm, Planned planned, const Settings& settings, const HostTeam* host_team, bool all_lead)
     : comm_(comm),

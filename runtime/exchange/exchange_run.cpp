@@ -39,7 +39,7 @@ ExchangeRun::ExchangeRun(const Exchange& owner, const Traffic& traffic)
       handed_(program_.sends.size(), false),
       own_tokens_(program_.sends.size(), 0),
       acks_(program_.sends.size(), MPI_REQUEST_NULL) {
-  slots_.resize(receive_slots + send_slots_.size() * settings_.max_outstanding_segments);
+  slots_.resize(receive_slots + send_slots_.size() * most_outstanding);
   requests_.assign(slots_.size(), MPI_REQUEST_NULL);
   finished_.resize(slots_.size());
   for (std::size_t slot = receive_slots; slot-- > 0;) free_receives_.push_back(slot);

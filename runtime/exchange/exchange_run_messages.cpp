@@ -258,8 +258,7 @@ ExchangeRun::Push ExchangeRun::push(std::size_t index) {
   SendSlot& send_slot = send_slots_[index];
   const bool ends = ends_early();
   if (handed_[send_slot.send] || !may_start(send_slot) || !(ends || holds_next(send_slot))) return Push::waits;
-  std::size_t at = receive_slots + index * settings_.max_outstanding_segments +
-                   send_slot.next_segment % settings_.max_outstanding_segments;
+  std::size_t at = receive_slots + index * most_outstanding + send_slot.next_segment % most_outstanding;
   if (remaining_posted_)
     at = add_slot();
   else if (requests_[at] != MPI_REQUEST_NULL)

@@ -2,25 +2,88 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <numeric>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/algorithms/plan_exchange.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
 #include "runtime/agreement/agreement.hpp"
-#include "runtime/exchange/tags.hpp"
-#include "runtime/irregular/check_sizes.hpp"
+#include "runtime/exchange/exchange.hpp"
 #include "runtime/irregular/plan_irregular.hpp"
 #include "runtime/irregular/proposal_rounds.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
+#include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {
 namespace {
+
+/// The finaliser of splitmix64 (Steele, Lea and Flood, 2014).
+constexpr std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+/// A number for a message between the ranks that `key` stands for. Sums of them, modulo 2^64, are equal where the
+/// messages are, in any order; of others by a chance of 2^-64.
+constexpr std::uint64_t mark(std::uint64_t key, std::uint64_t size) { return mixed(mixed(key) ^ size); }
+
+constexpr int digit_bits = 6;
+constexpr std::uint64_t digits = std::uint64_t{1} << digit_bits;
+
+/// One side of a message, as one of its ends sees it.
+struct View {
+  std::uint64_t key;  ///< sorts by receiver, then by sender
+  std::uint64_t sent, expected;
+
+  [[nodiscard]] std::uint64_t disagreement() const {
+    return (sent > 0 ? mark(key, sent) : 0) - (expected > 0 ? mark(key, expected) : 0);
+  }
+};
+
+std::vector<View> views_of(const PeerBytes& peer_bytes, std::uint64_t rank, std::uint64_t ranks) {
+  std::vector<View> views;
+  views.reserve(peer_bytes.sends.size() + peer_bytes.receives.size());
+  for (const Volume& volume : peer_bytes.sends) views.push_back({volume.peer * ranks + rank, volume.bytes, 0});
+  for (const Volume& volume : peer_bytes.receives) views.push_back({rank * ranks + volume.peer, 0, volume.bytes});
+  return views;
+}
+
+/// Describes the first mismatch by receiver, then by sender; empty if all sizes agree. Each rank gives only its own
+/// messages, and all get the same answer. Collective.
+std::string why_sizes_disagree(MPI_Comm comm, const PeerBytes& peer_bytes) {
+  int rank = 0, size = 0;
+  check(PMPI_Comm_rank(comm, &rank));
+  check(PMPI_Comm_size(comm, &size));
+  const auto ranks = static_cast<std::uint64_t>(size);
+  const std::vector<View> views = views_of(peer_bytes, static_cast<std::uint64_t>(rank), ranks);
+  // Search for the first mismatch, one digit of its key per step: each reduction sums marks of sent minus expected
+  // sizes per value of the next digit, and the first nonzero sum selects that digit.
+  const int key_digits = (std::bit_width(ranks * ranks - 1) + digit_bits - 1) / digit_bits;
+  std::uint64_t key = 0;
+  for (int shift = (key_digits - 1) * digit_bits; shift >= 0; shift -= digit_bits) {
+    std::array<std::uint64_t, digits> own{}, all{};
+    for (const View& view : views)
+      if (view.key >> shift >> digit_bits == key) own[(view.key >> shift) % digits] += view.disagreement();
+    reduce(own.data(), all.data(), static_cast<int>(digits), MPI_UINT64_T, MPI_SUM, comm);
+    const auto found = std::ranges::find_if(all, [](std::uint64_t sum) { return sum != 0; });
+    if (found == all.end()) return {};
+    key = key << digit_bits | static_cast<std::uint64_t>(found - all.begin());
+  }
+  std::array<std::uint64_t, 2> own{0, 0}, all{};
+  for (const View& view : views)
+    if (view.key == key) own = {own[0] + view.sent, own[1] + view.expected};
+  reduce(own.data(), all.data(), 2, MPI_UINT64_T, MPI_SUM, comm);
+  return "rank " + std::to_string(key % ranks) + " sends " + std::to_string(all[0]) + " bytes to rank " +
+         std::to_string(key / ranks) + ", which expects " + std::to_string(all[1]);
+}
 
 constexpr std::string_view algorithm = "proposals";
 
@@ -58,23 +121,19 @@ PortLoads port_loads(MPI_Comm comm, const PeerBytes& peer_bytes) {
   return loads;
 }
 
-PlannedByRounds plan_by_rounds(MPI_Comm comm, const Network& part, const Numbering& numbering,
-                               const PeerBytes& peer_bytes, const PortLoads& loads) {
+std::optional<Planned> plan_by_rounds(MPI_Comm comm, const Network& part, const Numbering& numbering,
+                                      const PeerBytes& peer_bytes, const PortLoads& loads, std::uint32_t& rounds_made,
+                                      std::string& problem) {
   if (const std::string reason = why_sizes_disagree(comm, peer_bytes); !reason.empty()) throw InputError(reason);
 
-  PlannedByRounds made;
   const std::string consequence = "the MPI library serves this exchange";
-  std::string problem;
   PeerBytes partners;
   std::optional<ProposalRounds> rounds;
   try_local(problem, [&] {
     partners = in_network(peer_bytes, numbering);
-    rounds.emplace(comm, numbering, partners, loads.most_messages, settings().seed);
+    rounds.emplace(comm, numbering, partners, loads.most_messages);
   });
-  if (!all_ok(comm, problem, consequence)) {
-    made.problem = problem;
-    return made;
-  }
+  if (!all_ok(comm, problem, consequence)) return std::nullopt;
   rounds->run();
   const std::vector<std::uint64_t> largest = rounds->close_gaps();
 
@@ -92,13 +151,9 @@ PlannedByRounds plan_by_rounds(MPI_Comm comm, const Network& part, const Numberi
     translate(planned, numbering);
     check_tags(planned, comm);
   });
-  if (!all_ok(comm, problem, consequence)) {
-    made.problem = problem;
-    return made;
-  }
-  made.rounds = rounds->rounds();
-  made.planned = std::move(planned);
-  return made;
+  if (!all_ok(comm, problem, consequence)) return std::nullopt;
+  rounds_made = rounds->rounds();
+  return planned;
 }
 
 }  // namespace hocket::runtime

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "core/network/network.hpp"
-#include "runtime/buffers/peer_bytes.hpp"
-#include "runtime/plan/numbering.hpp"
+#include "runtime/buffers/vector_call.hpp"
+#include "runtime/plan/placement.hpp"
 #include "runtime/plan/planned.hpp"
 
 namespace hocket::runtime {
@@ -26,16 +26,11 @@ struct PortLoads {
 /// Collective.
 [[nodiscard]] PortLoads port_loads(MPI_Comm comm, const PeerBytes& peer_bytes);
 
-struct PlannedByRounds {
-  std::optional<Planned> planned;  ///< in ranks of the communicator
-  std::uint32_t rounds = 0;
-  std::string problem = {};  ///< reason why nothing was planned
-};
-
 /// Plans this rank's program. `comm`: one of the runtime's own; the exchange must have messages. Nothing is planned, on
-/// all ranks alike, if some rank cannot plan; a warning then says why. Throws InputError on all ranks alike if sizes
-/// disagree between sender and receiver. Collective.
-[[nodiscard]] PlannedByRounds plan_by_rounds(MPI_Comm comm, const Network& part, const Numbering& numbering,
-                                             const PeerBytes& peer_bytes, const PortLoads& loads);
+/// all ranks alike, if some rank cannot plan; `problem` and a warning then say why. Throws InputError on all ranks
+/// alike if sizes disagree between sender and receiver. Collective.
+[[nodiscard]] std::optional<Planned> plan_by_rounds(MPI_Comm comm, const Network& part, const Numbering& numbering,
+                                                    const PeerBytes& peer_bytes, const PortLoads& loads,
+                                                    std::uint32_t& rounds, std::string& problem);
 
 }  // namespace hocket::runtime

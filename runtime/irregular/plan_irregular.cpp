@@ -5,17 +5,19 @@
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/algorithms/plan_exchange.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
 #include "core/schedule/token_time.hpp"
 #include "runtime/agreement/agreement.hpp"
-#include "runtime/agreement/concatenate.hpp"
-#include "runtime/exchange/tags.hpp"
+#include "runtime/exchange/exchange.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
+#include "runtime/progress/requests.hpp"
+#include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -45,9 +47,37 @@ int fastest(MPI_Comm comm, double seconds, int rank) {
 
 }  // namespace
 
+TrafficMatrix concatenate(MPI_Comm comm, std::span<const Volume> sends) {
+  int rank = 0, size = 0;
+  check(PMPI_Comm_rank(comm, &rank));
+  check(PMPI_Comm_size(comm, &size));
+  std::vector<Message> row;
+  for (const Volume& volume : sends) row.push_back({static_cast<Rank>(rank), volume.peer, volume.bytes});
+  const int length = static_cast<int>(row.size());
+  std::vector<int> lengths(static_cast<std::size_t>(size)), places;
+  gather_all(&length, lengths.data(), sizeof length, comm);
+  std::int64_t total = 0;
+  for (const int of_rank : lengths) {
+    places.push_back(static_cast<int>(total));
+    total += of_rank;
+    if (total > std::numeric_limits<int>::max()) throw InputError("an exchange of more than 2^31 - 1 messages");
+  }
+  std::vector<Message> all;
+  std::string problem;
+  try_local(problem, [&] { all.resize(static_cast<std::size_t>(total)); });
+  const int fits = problem.empty() ? 1 : 0;
+  int fits_everywhere = 0;
+  reduce(&fits, &fits_everywhere, 1, MPI_INT, MPI_MIN, comm);
+  if (!fits_everywhere) throw InputError("no memory to say who sends how much to whom");
+  const BytesType type(sizeof(Message));
+  run_collective(PMPI_Iallgatherv, row.data(), length, type.get(), all.data(), lengths.data(), places.data(),
+                 type.get(), comm);
+  return {static_cast<std::uint32_t>(size), std::move(all)};
+}
+
 Planner::Planner(const Numbering& numbering, const Network& network)
     : Planner(numbering, network.restricted_to(numbering.ranks_per_node),
-              {settings().algorithm != any_algorithm ? settings().algorithm : "", settings().seed}) {}
+              {settings().algorithm != any_algorithm ? settings().algorithm : ""}) {}
 
 Planner::Planner(const Numbering& numbering, Network part, PendingSetup pending_setup)
     : numbering_(numbering), part_(std::move(part)), pending_setup_(std::move(pending_setup)) {}
@@ -73,24 +103,23 @@ std::optional<Planned> Planner::plan(MPI_Comm comm, const PeerBytes& peer_bytes,
   try_local(problem, [&] {
     check_column(peer_bytes, demand, numbering_, numbering_.network_rank[static_cast<std::size_t>(own)]);
   });
-  Scheduled made = schedule(comm, demand, problem);
+  Planned made = schedule(comm, demand, problem);
   if (!all_ok(comm, problem, "the MPI library serves this exchange")) return std::nullopt;
-  return std::move(made.planned);
+  return made;
 }
 
-Scheduled Planner::schedule(MPI_Comm comm, const Demand& demand, std::string& problem) const {
+Planned Planner::schedule(MPI_Comm comm, const Demand& demand, std::string& problem) const {
   int own = 0;
   check(PMPI_Comm_rank(comm, &own));
-  Scheduled made;
-  made.algorithm = pending_setup_.algorithm;
+  Planned made;
+  std::string algorithm = pending_setup_.algorithm;
   std::optional<PlannedExchange> drawn;
   double seconds = std::numeric_limits<double>::infinity();
   int drawn_by = -1;
   const auto draw = [&](int by) {
     if (by == drawn_by) return;
-    drawn = choose_schedule(part_, demand,
-                            {made.algorithm, {.seed = pending_setup_.seed + static_cast<std::uint64_t>(by)}});
-    made.algorithm = drawn->algorithm->name;
+    drawn = choose_schedule(part_, demand, {algorithm, {.seed = pending_setup_.seed + static_cast<std::uint64_t>(by)}});
+    algorithm = drawn->algorithm->name;
     seconds = token_seconds(part_, drawn->schedule);
     drawn_by = by;
   };
@@ -101,11 +130,10 @@ Scheduled Planner::schedule(MPI_Comm comm, const Demand& demand, std::string& pr
   const int winner = fastest(comm, problem.empty() ? seconds : std::numeric_limits<double>::infinity(), own);
   try_local(problem, [&] {
     draw(winner);
-    made.lockstep_seconds = lockstep_seconds(part_, drawn->schedule);
-    made.planned = program(demand, drawn->schedule, numbering_.network_rank[static_cast<std::size_t>(own)]);
-    made.planned.algorithm = made.algorithm;
-    made.planned.figures = {made.lockstep_seconds, drawn->bound_seconds};
-    check_tags(made.planned, comm);
+    made = program(demand, drawn->schedule, numbering_.network_rank[static_cast<std::size_t>(own)]);
+    made.algorithm = algorithm;
+    made.figures = {lockstep_seconds(part_, drawn->schedule), drawn->bound_seconds};
+    check_tags(made, comm);
   });
   return made;
 }

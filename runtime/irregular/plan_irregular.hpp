@@ -3,15 +3,23 @@
 #include <mpi.h>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "core/demand/demand.hpp"
 #include "core/network/network.hpp"
-#include "runtime/buffers/peer_bytes.hpp"
-#include "runtime/plan/numbering.hpp"
+#include "runtime/buffers/vector_call.hpp"
+#include "runtime/plan/placement.hpp"
 #include "runtime/plan/planned.hpp"
 
 namespace hocket::runtime {
+
+/// The distributed concatenation of destination vectors, with which scheduling begins (Wang, Lin and
+/// Ranka, section 2).
+/// Gathers every rank's row into the whole traffic matrix, on every rank. Memory and traffic are proportional to ranks
+/// and messages. Collective. Throws InputError on all ranks alike if the sizes add up to too much.
+[[nodiscard]] TrafficMatrix concatenate(MPI_Comm comm, std::span<const Volume> sends);
 
 /// HOCKET_ALGORITHM: calls are planned for their sizes, with an algorithm chosen for each.
 inline constexpr std::string_view any_algorithm = "auto";
@@ -20,13 +28,6 @@ inline constexpr std::string_view any_algorithm = "auto";
 struct PendingSetup {
   std::string algorithm;  ///< empty: chosen for each demand
   std::uint64_t seed = 1;
-};
-
-/// One rank's plan and its origin.
-struct Scheduled {
-  Planned planned;
-  std::string algorithm;
-  double lockstep_seconds = 0;  ///< predicted time of the phases, one after the other
 };
 
 /// Plans for the ranks of one communicator. Every function is called by all of them.
@@ -53,7 +54,7 @@ class Planner {
   /// All draw the first rank's schedule. Where that is not close to the bound, every rank draws one with a seed of its
   /// own; all take the fastest, of equals that of the first rank, so that the same demand and seed make the same
   /// schedule.
-  [[nodiscard]] Scheduled schedule(MPI_Comm comm, const Demand& demand, std::string& problem) const;
+  [[nodiscard]] Planned schedule(MPI_Comm comm, const Demand& demand, std::string& problem) const;
 
  private:
   [[nodiscard]] Planned program(const Demand& demand, const Schedule& schedule, Rank rank) const;

@@ -1,20 +1,63 @@
 #include "runtime/irregular/proposal_rounds.hpp"
 
+#include <mpi.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <numeric>
 #include <utility>
+#include <vector>
 
-#include "runtime/irregular/posted_messages.hpp"
-#include "runtime/progress/agree.hpp"
+#include "runtime/mpi/mpi_call.hpp"
+#include "runtime/progress/requests.hpp"
+#include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {
 namespace {
 
+/// Messages of a few bytes with known partners, all under way at once.
+class PostedMessages {
+ public:
+  explicit PostedMessages(MPI_Comm comm) : comm_(comm) {}
+  PostedMessages(const PostedMessages&) = delete;
+  PostedMessages& operator=(const PostedMessages&) = delete;
+  /// After a failure of MPI some may be under way.
+  ~PostedMessages() {
+    for (MPI_Request& request : requests_) {
+      if (request == MPI_REQUEST_NULL) continue;
+      PMPI_Cancel(&request);
+      PMPI_Request_free(&request);
+    }
+  }
+
+  /// The buffers must stay valid until wait().
+  void receive(int peer, void* at, std::size_t bytes, int tag) {
+    check(
+        PMPI_Irecv(at, static_cast<int>(bytes), MPI_BYTE, peer, tag, comm_, &requests_.emplace_back(MPI_REQUEST_NULL)));
+  }
+  void send(int peer, const void* from, std::size_t bytes, int tag) {
+    check(PMPI_Isend(from, static_cast<int>(bytes), MPI_BYTE, peer, tag, comm_,
+                     &requests_.emplace_back(MPI_REQUEST_NULL)));
+  }
+  /// The program's active requests make progress meanwhile.
+  void wait() {
+    int done = 0;
+    check(until(done, [&] {
+      return PMPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
+    }));
+    requests_.clear();
+  }
+
+ private:
+  MPI_Comm comm_;
+  std::vector<MPI_Request> requests_;
+};
+
 using algorithms::FreePhases, algorithms::no_phase;
 using Word = FreePhases::Words::value_type;
 
+constexpr std::uint64_t seed = 1;  // the same on all ranks
 constexpr int to_receiver_tag = 0, to_sender_tag = 1;
 
 int rank_in(MPI_Comm comm) {
@@ -34,11 +77,10 @@ std::vector<std::uint32_t> by_phase(const std::vector<std::uint32_t>& phase_of) 
 }  // namespace
 
 ProposalRounds::ProposalRounds(MPI_Comm comm, const Numbering& numbering, const PeerBytes& partners,
-                               std::uint32_t busiest, std::uint64_t seed)
+                               std::uint32_t busiest)
     : comm_(comm),
       numbering_(numbering),
       partners_(partners),
-      seed_(seed),
       proposer_(numbering.network_rank[static_cast<std::size_t>(rank_in(comm))],
                 static_cast<std::uint32_t>(partners.sends.size()), seed),
       answers_(partners.sends.size(), std::vector<std::uint64_t>(1)),
@@ -111,7 +153,7 @@ void ProposalRounds::round() {
 std::vector<bool> ProposalRounds::take(const std::vector<std::uint32_t>& proposals) {
   std::vector<bool> taken(proposals.size(), false);
   const auto ranks = static_cast<std::uint32_t>(numbering_.network_rank.size());
-  const Rank first = algorithms::first_proposer(seed_, rounds_, ranks);
+  const Rank first = algorithms::first_proposer(seed, rounds_, ranks);
   const auto begin = std::ranges::lower_bound(open_sources_, first, {},
                                               [&](std::uint32_t place) { return partners_.receives[place].peer; });
   const auto skipped = static_cast<std::size_t>(begin - open_sources_.begin());

@@ -9,8 +9,8 @@
 
 #include "core/algorithms/irregular/proposals.hpp"
 #include "core/plan/program.hpp"
-#include "runtime/buffers/peer_bytes.hpp"
-#include "runtime/plan/numbering.hpp"
+#include "runtime/buffers/vector_call.hpp"
+#include "runtime/plan/placement.hpp"
 
 namespace hocket::runtime {
 
@@ -19,8 +19,7 @@ namespace hocket::runtime {
 class ProposalRounds {
  public:
   /// `busiest`: messages that a rank sends or receives, at most. All must outlive it; nobody else uses `comm`.
-  ProposalRounds(MPI_Comm comm, const Numbering& numbering, const PeerBytes& partners, std::uint32_t busiest,
-                 std::uint64_t seed);
+  ProposalRounds(MPI_Comm comm, const Numbering& numbering, const PeerBytes& partners, std::uint32_t busiest);
 
   /// Until every message has a phase. Senders and receivers must agree on who they are, or ranks wait for ever.
   /// Collective.
@@ -41,7 +40,6 @@ class ProposalRounds {
   MPI_Comm comm_;
   const Numbering& numbering_;
   const PeerBytes& partners_;
-  std::uint64_t seed_;
   std::uint32_t phases_ = 0, rounds_ = 0;
   algorithms::Proposer proposer_;
   std::vector<std::vector<std::uint64_t>> answers_;  ///< per receiver, the last: whether it took, and what it has free

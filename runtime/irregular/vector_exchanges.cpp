@@ -1,6 +1,7 @@
 #include "runtime/irregular/vector_exchanges.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <string>
 #include <utility>
@@ -10,11 +11,10 @@
 #include "core/network/switch_links.hpp"
 #include "runtime/agreement/agreement.hpp"
 #include "runtime/irregular/plan_by_rounds.hpp"
-#include "runtime/mpi/bytes_type.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
-#include "runtime/progress/agree.hpp"
+#include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -54,6 +54,31 @@ std::string in_rounds(std::uint32_t rounds) {
 
 }  // namespace
 
+std::uint64_t ScheduleCache::candidates(const std::optional<PeerBytes>& peer_bytes) const {
+  if (!peer_bytes) return 0;
+  std::uint64_t bits = well_formed;
+  const std::uint64_t wanted = digest(*peer_bytes);
+  for (std::size_t i = 0; i < known_.size(); ++i)
+    if (known_[i].digest == wanted && known_[i].peer_bytes == *peer_bytes) bits |= std::uint64_t{1} << i;
+  return bits;
+}
+
+ScheduleCache::Known* ScheduleCache::find(std::uint64_t common) {
+  common &= ~well_formed;
+  if (common == 0) return nullptr;
+  Known& found = known_[static_cast<std::size_t>(std::countr_zero(common))];
+  found.last_use = ++uses_;
+  return &found;
+}
+
+ScheduleCache::Known& ScheduleCache::add(PeerBytes peer_bytes) {
+  if (known_.size() < most) known_.emplace_back();
+  Known& place = *std::ranges::min_element(known_, {}, &Known::last_use);  // a fresh one has none
+  const std::uint64_t digest_of_these = digest(peer_bytes);
+  place = {.peer_bytes = std::move(peer_bytes), .digest = digest_of_these, .last_use = ++uses_};
+  return place;
+}
+
 bool Volumes::is_dense(int ranks) const {
   return 2 * messages >= static_cast<std::uint64_t>(ranks) * static_cast<std::uint64_t>(ranks - 1);
 }
@@ -70,9 +95,9 @@ MessageSizes Volumes::sizes(int ranks) const {
 Volumes VectorExchanges::ask(MPI_Comm comm, const std::optional<PeerBytes>& peer_bytes) const {
   Volumes own, all;
   if (peer_bytes) {
-    own.bytes = clamped_sum(peer_bytes->sends, members_.size);
+    own.bytes = clamped_sum(peer_bytes->sends, members_->size());
     own.messages = peer_bytes->sends.size();
-    own.most = std::max(own.bytes, clamped_sum(peer_bytes->receives, members_.size));
+    own.most = std::max(own.bytes, clamped_sum(peer_bytes->receives, members_->size()));
     own.known = schedule_cache_.candidates(peer_bytes);
   }
   const BytesType type(sizeof own);
@@ -88,25 +113,26 @@ std::pair<const Exchange*, FallbackReason> VectorExchanges::planned(MPI_Comm com
   ScheduleCache::Known* known = schedule_cache_.find(all.known);
   const bool comes_again = known != nullptr;
   if (!comes_again) known = &schedule_cache_.add(std::move(peer_bytes));
-  if (known->tried || (!comes_again && !is_large(all, members_.size))) return {known->exchange.get(), known->why};
+  if (known->tried || (!comes_again && !is_large(all, members_->size()))) return {known->exchange.get(), known->why};
   known->tried = true;
   Made made = plan(comm, known->peer_bytes);
   known->why = made.why;
   if (!made.planned) return {nullptr, known->why};
-  const MPI_Comm own = members_.private_comm(comm);
+  const MPI_Comm own = members_->private_comm(comm);
   if (own != MPI_COMM_NULL) known->exchange = std::make_unique<Exchange>(own, std::move(*made.planned), settings());
   return {known->exchange.get(), known->why};
 }
 
 bool VectorExchanges::prepare(MPI_Comm comm) {
   if (planner_) return true;
-  const Network* const network = members_.network(comm);
+  const Network* const network = members_->network(comm);
   if (network == nullptr) return false;
-  planner_ = std::make_unique<Planner>(members_.numbering, *network);
+  planner_ = std::make_unique<Planner>(members_->numbering(), *network);
   if (!wants_rounds(planner_->part().ranks())) return true;
   by_rounds_ = only_ports_shared(planner_->part());
-  if (!by_rounds_ && members_.rank == 0 && settings().log > 0)
-    say("irregular exchanges between " + std::to_string(members_.size) + " ranks on " + std::to_string(members_.hosts) +
+  if (!by_rounds_ && members_->rank() == 0 && settings().log > 0)
+    say("irregular exchanges between " + std::to_string(members_->size()) + " ranks on " +
+        std::to_string(members_->hosts()) +
         " hosts are planned together: they share links, which two partners alone do not know");
   return true;
 }
@@ -115,18 +141,20 @@ VectorExchanges::Made VectorExchanges::plan_whole(MPI_Comm comm, const PeerBytes
   const Demand demand = planner_->demand(comm, peer_bytes);
   std::string problem;
   std::optional<Planned> planned = planner_->plan(comm, peer_bytes, demand, problem);
-  if (!planned) members_.trouble(problem);
+  if (!planned) members_->trouble(problem);
   return {std::move(planned), FallbackReason::no_plan, demand.messages()};
 }
 
 VectorExchanges::Made VectorExchanges::plan_own(MPI_Comm comm, const PeerBytes& peer_bytes) const {
   const PortLoads loads = port_loads(comm, peer_bytes);
   if (loads.most_messages > limits::most_partners_in_rounds) return plan_whole(comm, peer_bytes);
-  const MPI_Comm own = members_.private_comm(comm);
+  const MPI_Comm own = members_->private_comm(comm);
   if (own == MPI_COMM_NULL) return {};
-  PlannedByRounds made = plan_by_rounds(own, planner_->part(), members_.numbering, peer_bytes, loads);
-  if (!made.planned) members_.trouble(made.problem);
-  return {std::move(made.planned), FallbackReason::no_plan, loads.messages, made.rounds};
+  Made made{.messages = loads.messages};
+  std::string problem;
+  made.planned = plan_by_rounds(own, planner_->part(), members_->numbering(), peer_bytes, loads, made.rounds, problem);
+  if (!made.planned) members_->trouble(problem);
+  return made;
 }
 
 VectorExchanges::Made VectorExchanges::plan(MPI_Comm comm, const PeerBytes& peer_bytes) {
@@ -134,16 +162,16 @@ VectorExchanges::Made VectorExchanges::plan(MPI_Comm comm, const PeerBytes& peer
     // Exceptions thrown here are thrown on all ranks alike.
     if (!prepare(comm)) return {};
     Made made = by_rounds_ ? plan_own(comm, peer_bytes) : plan_whole(comm, peer_bytes);
-    if (made.planned && members_.rank == 0 && settings().log > 0)
+    if (made.planned && members_->rank() == 0 && settings().log > 0)
       say("irregular exchange of " + std::to_string(made.messages) + " messages between " +
-          std::to_string(members_.size) + " ranks on " + std::to_string(members_.hosts) +
+          std::to_string(members_->size()) + " ranks on " + std::to_string(members_->hosts()) +
           " hosts: " + std::to_string(made.planned->phases) + " phases by '" + made.planned->algorithm + "'" +
           in_rounds(made.rounds));
     return made;
   } catch (const InputError& error) {
     const std::string problem = std::string(error.what()) + "; the MPI library serves this exchange";
-    if (members_.rank == 0) say_once(problem);
-    members_.trouble(problem);
+    if (members_->rank() == 0) say_once(problem);
+    members_->trouble(problem);
     return {};
   }
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// Objects stored as attributes of a communicator and destroyed with it.
+/// Objects stored as attributes of a communicator, and how often MPI has begun.
 #include <mpi.h>
 
 #include <atomic>
@@ -8,9 +8,15 @@
 #include <mutex>
 
 #include "runtime/mpi/mpi_call.hpp"
-#include "runtime/mpi/times.hpp"
 
 namespace hocket::runtime {
+
+/// MPI may end and begin again: handles of the runtime's own (attribute keys) live as long as one such time.
+/// Grows when the last session is finalized outside of MPI_Init and MPI_Finalize.
+[[nodiscard]] std::uint32_t mpi_times();
+void session_begins();
+/// After MPI_Session_finalize.
+void session_is_over();
 
 /// At most one T per communicator.
 template <class T>

@@ -1,9 +1,13 @@
 #pragma once
-/// MPI error codes as exceptions inside the runtime; they become codes again at its border.
+/// Calls of MPI. Error codes are exceptions inside the runtime; they become codes again at its border.
 #include <mpi.h>
 
+#include <new>
 #include <span>
 #include <string>
+
+/// A function that the shim finds by its name.
+#define HOCKET_CALL extern "C" __attribute__((visibility("default"))) int
 
 namespace hocket::runtime {
 
@@ -28,6 +32,56 @@ inline void check(int code) {
   check(PMPI_Get_library_version(text.data(), &length));
   text.resize(static_cast<std::size_t>(length));
   return text;
+}
+
+/// Runs of bytes as elements, so that there may be 2³¹ of them and not bytes.
+class BytesType {
+ public:
+  explicit BytesType(std::size_t width) {
+    check(PMPI_Type_contiguous(static_cast<int>(width), MPI_BYTE, &type_));
+    check(PMPI_Type_commit(&type_));
+  }
+  BytesType(const BytesType&) = delete;
+  BytesType& operator=(const BytesType&) = delete;
+  ~BytesType() { PMPI_Type_free(&type_); }
+  [[nodiscard]] MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+/// The MPI call that this thread is in, by its name, while this lives.
+class Called {
+ public:
+  explicit Called(const char* name) { now_ = name; }
+  Called(const Called&) = delete;
+  Called& operator=(const Called&) = delete;
+  ~Called() { now_ = nullptr; }
+
+  [[nodiscard]] static const char* now() { return now_ != nullptr ? now_ : "an exchange"; }
+
+ private:
+  [[gnu::tls_model("initial-exec")]] static inline thread_local constinit const char* now_ = nullptr;
+};
+
+inline bool plain_intracommunicator(MPI_Comm comm) {
+  int inter = 0;
+  return comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter;
+}
+
+/// Runs a call that returns an MPI code; what it throws goes to the communicator's error handler.
+template <class Call>
+int guarded(MPI_Comm comm, Call call) {
+  int code = MPI_SUCCESS;
+  try {
+    return call();
+  } catch (const MpiFailure& failure) {
+    code = failure.code;
+  } catch (const std::bad_alloc&) {
+    code = MPI_ERR_NO_MEM;
+  }
+  PMPI_Comm_call_errhandler(comm, code);
+  return code;
 }
 
 }  // namespace hocket::runtime

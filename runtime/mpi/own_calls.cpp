@@ -4,7 +4,6 @@
 /// PMPI_...
 #include "runtime/shim/calls.h"
 #include "runtime/shim/mpi_library.h"
-#include "runtime/shim/words.h"
 
 extern "C" int PMPI_Get_library_version(char* version, int* length);
 
@@ -33,3 +32,10 @@ __attribute__((constructor)) void find_own_functions() {
   extern "C" __attribute__((visibility("hidden"))) int hocket_own_##mpi_name(P##n) __asm__("PMPI_" #mpi_name); \
   int hocket_own_##mpi_name(P##n) { return PASS_TO(own[call_##mpi_name], n); }
 CALLS(DEFINE)
+
+/// Nothing of this library is destroyed when the process ends: exit handlers and destructors of the program may still
+/// make calls (docs/decisions/0065-nothing-is-destroyed-at-exit.md). The compiler registers destructors of static
+/// objects here, for this library only (nothing is exported).
+extern "C" __attribute__((visibility("hidden"))) int hocket_never_destroyed(void (*)(void*), void*,
+                                                                            void*) __asm__("__cxa_atexit");
+int hocket_never_destroyed(void (*)(void*), void*, void*) { return 0; }

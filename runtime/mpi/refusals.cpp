@@ -4,7 +4,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "runtime/mpi/alone.hpp"
+#include "runtime/mpi/datatypes.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 
 namespace hocket::runtime {

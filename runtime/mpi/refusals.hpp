@@ -4,8 +4,7 @@
 
 #include <cstdint>
 
-#include "runtime/mpi/globally_sized.h"
-#include "runtime/mpi/locally_sized.h"
+#include "runtime/mpi/sized_calls.h"
 
 namespace hocket::runtime {
 

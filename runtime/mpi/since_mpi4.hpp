@@ -3,8 +3,7 @@
 /// if the MPI library has it.
 #include <mpi.h>
 
-#include "runtime/mpi/globally_sized.h"
-#include "runtime/mpi/locally_sized.h"
+#include "runtime/mpi/sized_calls.h"
 
 extern "C" {
 // MPI-4.0

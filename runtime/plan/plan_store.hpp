@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/plan/plan.hpp"
-#include "runtime/plan/call_kind.hpp"
 #include "runtime/plan/placement.hpp"
 #include "runtime/plan/planned.hpp"
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/algorithms/rooted/one_giver.hpp"
 #include "core/error.hpp"
 #include "core/schedule/ranges.hpp"
 #include "core/schedule/turned.hpp"
@@ -168,6 +169,12 @@ void check_all_gather(const RankProgram& program, const Demand& demand, Rank ran
   check.finish();
 }
 
+/// The least bytes of what is cut at all, and of what is cut as messages of limits::reference_bytes. Both begin a class
+/// of sizes for which it is learned who serves calls. Ranks whose counts lie on different sides do not follow the same
+/// plan: they are few on purpose (docs/decisions/0051-a-tag-says-how-long-a-segment-is.md).
+constexpr std::uint64_t least_cut = 2 * algorithms::smallest_piece, least_usual = 64 << 10;
+constexpr std::uint64_t planned_as_short = 16 << 10;
+
 }  // namespace
 
 void check_irregular(const RankProgram& program, const TrafficMatrix& matrix, Rank rank) {
@@ -191,6 +198,12 @@ void check_program(const Planned& planned, Rank rank) {
   if (combining > 0) check_all_gather(mirrored(of_phases(program, 0, combining), combining), demand, rank);
   if (demand.pattern != Pattern::reduce_scatter)
     check_all_gather(of_phases(program, combining, planned.phases), demand, rank);
+}
+
+CallKind pipelined_calls(const Collective& collective, int root, std::uint64_t bytes) {
+  CallKind kind{&collective, static_cast<Rank>(root)};
+  if (bytes < least_usual) kind.bytes = bytes < least_cut ? algorithms::smallest_piece : planned_as_short;
+  return kind;
 }
 
 }  // namespace hocket::runtime

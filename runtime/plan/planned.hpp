@@ -1,15 +1,40 @@
 #pragma once
-/// The part of a plan that a rank needs to take part in a collective call.
+/// The part of a plan that a rank needs to take part in a collective call, and the calls that one plan serves.
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <string>
 
+#include "core/demand/collective.hpp"
 #include "core/demand/demand.hpp"
+#include "core/limits.hpp"
 #include "core/network/network.hpp"
 #include "core/plan/program.hpp"
 #include "core/schedule/schedule.hpp"
 
 namespace hocket::runtime {
+
+/// Calls of one kind on a communicator follow the same plan: those of a collective, with one root if it has roots, and
+/// where one block flows in pieces those of about one size.
+struct CallKind {
+  const Collective* collective;
+  Rank root = 0;                                  ///< 0 where there is none
+  std::uint64_t bytes = limits::reference_bytes;  ///< planned message size
+
+  auto operator<=>(const CallKind&) const = default;
+};
+
+enum class Form : std::uint8_t { blocking, nonblocking, persistent };
+
+/// Broadcasts or reduces of `bytes` bytes with this root. In how many pieces their one block flows goes by its size:
+/// what is too short for two pieces is not cut, what is short is cut into few.
+[[nodiscard]] CallKind pipelined_calls(const Collective& collective, int root, std::uint64_t bytes);
+
+/// The kind of all calls with messages of different sizes, whatever these are.
+[[nodiscard]] inline CallKind irregular_calls() {
+  static const Collective& irregular = find_collective("irregular");
+  return {&irregular};
+}
 
 /// Model predictions for a plan, in seconds at the planned sizes; 0: not known on this rank.
 struct Figures {
@@ -47,4 +72,5 @@ void check_program(const Planned& planned, Rank rank);
 /// Checks the rank program of an irregular exchange like check_program(). Only the messages from and to `rank` in the
 /// matrix are used.
 void check_irregular(const RankProgram& program, const TrafficMatrix& matrix, Rank rank);
+
 }  // namespace hocket::runtime

@@ -1,13 +1,14 @@
 #include "runtime/progress/requests.hpp"
 
+#include <mpi.h>
+
 #include <algorithm>
 #include <new>
 #include <utility>
 
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/world.hpp"
-#include "runtime/progress/agree.hpp"
-#include "runtime/progress/progress_thread.hpp"
+#include "runtime/progress/waiting.hpp"
 
 __attribute__((visibility("default"))) std::atomic<int> hocket_live_requests = 0;
 __attribute__((visibility("default"))) std::atomic<std::uint64_t> hocket_agreements = 0;
@@ -235,6 +236,43 @@ void Requests::close() {
   served_.clear();
   active_count_ = failed_count_ = 0;
   hocket_live_requests = 0;
+}
+
+ProgressThread& ProgressThread::instance() {
+  static ProgressThread instance;
+  return instance;
+}
+
+bool ProgressThread::allowed() {
+  int provided = MPI_THREAD_SINGLE;
+  return PMPI_Query_thread(&provided) == MPI_SUCCESS && provided == MPI_THREAD_MULTIPLE;
+}
+
+void ProgressThread::take_over(std::function<Progress()> step) {
+  const std::lock_guard lock(mutex_);
+  step_ = std::move(step);
+  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+  wake_.notify_one();
+}
+
+void ProgressThread::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+  ending_ = false;
+}
+
+void ProgressThread::work() {
+  for (std::unique_lock lock(mutex_);; lock.lock()) {
+    wake_.wait(lock, [&] { return step_ || ending_; });
+    if (ending_) return;
+    const std::function<Progress()> step = std::exchange(step_, nullptr);
+    lock.unlock();
+    wait_for([&] { return ending_ ? Progress::over : step(); });
+  }
 }
 
 }  // namespace hocket::runtime

@@ -1,12 +1,79 @@
 #pragma once
-/// Waiting for the MPI library, while what the program has under way goes on.
+/// Waiting without taking the processor from ranks that have work: on a machine with more ranks
+/// than cores a rank that polls starves the one it waits for.
 #include <mpi.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <thread>
 
 #include "runtime/mpi/mpi_call.hpp"
-#include "runtime/progress/idle.hpp"
+#include "runtime/plan/settings.hpp"
 
 namespace hocket::runtime {
 
+/// Lets this thread's sleeps end within a microsecond of their time, not the usual fifty.
+class FineTimers {
+ public:
+  FineTimers() : before_(prctl(PR_GET_TIMERSLACK)) { prctl(PR_SET_TIMERSLACK, 1000); }
+  ~FineTimers() {
+    if (before_ > 0) prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(before_));
+  }
+  FineTimers(const FineTimers&) = delete;
+  FineTimers& operator=(const FineTimers&) = delete;
+
+ private:
+  int before_;
+};
+
+/// Sleeps HOCKET_SLEEP_US at once, where that is set: ranks outnumber cores. Else polls for a moment, then sleeps for a
+/// quarter of the time waited so far, so that sleeping never adds more than a quarter to a wait.
+class IdleWait {
+ public:
+  void reset() { since_.reset(); }
+
+  void wait() {
+    constexpr std::chrono::microseconds polling{20}, longest{200};
+    if (settings().sleep_us > 0) return std::this_thread::sleep_for(std::chrono::microseconds(settings().sleep_us));
+    const auto now = Clock::now();
+    if (!since_) since_ = now;
+    const Clock::duration waited = now - *since_;
+    if (waited > polling) std::this_thread::sleep_for(std::min<Clock::duration>(waited / 4, longest));
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::optional<Clock::time_point> since_;
+};
+
+enum class Progress : std::uint8_t { none, some, over };
+
+/// Repeats `step`, which returns its Progress, until it is over.
+template <class Step>
+void wait_for(Step step) {
+  const FineTimers fine_timers;
+  IdleWait idle;
+  for (Progress progress = step(); progress != Progress::over; progress = step()) {
+    if (progress == Progress::some)
+      idle.reset();
+    else
+      idle.wait();
+  }
+}
+
+/// Advances an operation (operation.hpp) or a pass by one step.
+template <class Work>
+[[nodiscard]] Progress step(Work& work) {
+  const std::uint64_t before = work.moves();
+  if (work.advance()) return Progress::over;
+  return work.moves() == before ? Progress::none : Progress::some;
+}
+
+/// Waiting for the MPI library, while what the program has under way goes on.
 /// True if any operation of the program is active (requests.hpp).
 [[nodiscard]] bool any_active();
 /// A step of everything that is active; true if anything moved. Does not block.
@@ -60,4 +127,21 @@ int wait_in_mpi(Call call, Arguments... arguments) {
   return call(arguments...);
 }
 
+/// Ranks agree on a few numbers.
+/// MPI_Allreduce of a few values, without taking the processor from ranks that have work: MPICH's blocking reductions
+/// and barriers, from the fifth on, wait in the memory of a host without giving processors up. Eight ranks on two cores
+/// then take 27 ms for what their nonblocking forms do in 6 (docs/decisions/0053).
+void reduce(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+/// `bytes` bytes of every rank, in their order, on all: a few. By a reduction, whose connections are open: Open MPI's
+/// nonblocking all-gather sends from everybody to everybody, and the first one takes 40 to 150 ms among 8 hosts on TCP.
+void gather_all(const void* own, void* all, int bytes, MPI_Comm comm);
+/// MPI_Barrier in the same way.
+void wait_for_all(MPI_Comm comm);
+
 }  // namespace hocket::runtime
+
+/// For tests, which cannot stand between the runtime and the MPI library: how often this rank agreed with others on a
+/// few values, and their bytes.
+extern "C" {
+extern std::atomic<std::uint64_t> hocket_agreements, hocket_agreed_bytes;
+}

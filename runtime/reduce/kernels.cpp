@@ -1,8 +1,8 @@
-#include "runtime/reduce/kernels.hpp"
-
 #include <complex>
 #include <cstring>
 #include <type_traits>
+
+#include "runtime/reduce/reduction.hpp"
 
 // GCC's -O2 vectorises next to none of these loops; Clang's does.
 #if defined(__GNUC__) && !defined(__clang__)
@@ -81,61 +81,33 @@ void combine(const std::byte* __restrict in, std::byte* __restrict inout, std::s
   }
 }
 
+/// The loop over the one of these types that has so many bytes.
+template <class Operation, class... Types>
+Kernel on_one_of(std::size_t bytes) {
+  Kernel found = nullptr;
+  ((sizeof(Types) == bytes ? void(found = combine<Types, Operation>) : void()), ...);
+  return found;
+}
+
 template <class Operation>
 Kernel on_unsigned(std::size_t bytes) {
-  switch (bytes) {
-    case 1:
-      return combine<std::uint8_t, Operation>;
-    case 2:
-      return combine<std::uint16_t, Operation>;
-    case 4:
-      return combine<std::uint32_t, Operation>;
-    case 8:
-      return combine<std::uint64_t, Operation>;
-    default:
-      return nullptr;
-  }
+  return on_one_of<Operation, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(bytes);
 }
 
 template <class Operation>
 Kernel on_signed(std::size_t bytes) {
-  switch (bytes) {
-    case 1:
-      return combine<std::int8_t, Operation>;
-    case 2:
-      return combine<std::int16_t, Operation>;
-    case 4:
-      return combine<std::int32_t, Operation>;
-    case 8:
-      return combine<std::int64_t, Operation>;
-    default:
-      return nullptr;
-  }
+  return on_one_of<Operation, std::int8_t, std::int16_t, std::int32_t, std::int64_t>(bytes);
 }
 
 template <class Operation>
 Kernel on_floating(std::size_t bytes) {
-  switch (bytes) {
-    case sizeof(float):
-      return combine<float, Operation>;
-    case sizeof(double):
-      return combine<double, Operation>;
-    default:
-      return nullptr;
-  }
+  return on_one_of<Operation, float, double>(bytes);
 }
 
 /// Complex multiplication follows C, including its treatment of infinities.
 template <class Operation>
 Kernel on_complex(std::size_t bytes) {
-  switch (bytes) {
-    case 2 * sizeof(float):
-      return combine<std::complex<float>, Operation>;
-    case 2 * sizeof(double):
-      return combine<std::complex<double>, Operation>;
-    default:
-      return nullptr;
-  }
+  return on_one_of<Operation, std::complex<float>, std::complex<double>>(bytes);
 }
 
 /// Two's complement: signed integers are added like unsigned ones, which may overflow.

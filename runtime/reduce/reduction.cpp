@@ -5,8 +5,8 @@
 #include <map>
 #include <optional>
 
+#include "runtime/mpi/datatypes.hpp"
 #include "runtime/mpi/mpi_call.hpp"
-#include "runtime/mpi/packing.hpp"
 #include "runtime/plan/settings.hpp"
 
 namespace hocket::runtime {

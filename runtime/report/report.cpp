@@ -23,9 +23,6 @@
 #include "runtime/mpi/neighbours.hpp"
 #include "runtime/mpi/world.hpp"
 #include "runtime/plan/settings.hpp"
-#include "runtime/plan/written_file.hpp"
-#include "runtime/report/report_file.hpp"
-#include "runtime/report/report_table.hpp"
 
 namespace hocket::runtime {
 

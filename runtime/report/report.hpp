@@ -6,12 +6,11 @@
 #include <string>
 
 #include "runtime/plan/settings.hpp"
-#include "runtime/report/outcome.hpp"
+#include "runtime/report/report_table.hpp"
 
 namespace hocket::runtime {
 
 class Exchange;
-struct ChoiceRow;
 
 /// Calls of this process that were scheduled, for hocket_scheduled_calls().
 inline std::atomic<std::uint64_t> scheduled_calls = 0;

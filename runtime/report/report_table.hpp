@@ -1,16 +1,59 @@
 #pragma once
-/// One rank's account of the program's calls.
+/// One rank's account of the program's calls, and its file (docs/formats.md).
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "runtime/plan/planned.hpp"
-#include "runtime/report/call_site.hpp"
-#include "runtime/report/outcome.hpp"
 
 namespace hocket::runtime {
+
+/// The reason why the MPI library serves a call.
+enum class FallbackReason : std::uint8_t {
+  small,              ///< messages below the limit
+  few_ranks,          ///< fewer than three, or all of them on one host: nothing could collide
+  intercommunicator,  ///< or no communicator
+  erroneous,          ///< arguments that the MPI library is to judge
+  no_place,           ///< a rank whose host the network does not know, no plan, or settings that differ
+  no_plan,            ///< the exchange cannot be planned, or its plan was refused
+  new_sizes,          ///< an irregular exchange that is planned when its sizes come again
+  not_asked,          ///< irregular exchanges have gained nothing for a while
+  sizes_unknown,      ///< only all ranks together know the sizes, and a rank need not wait for others
+  not_ready,          ///< nonblocking, and the communicator has no plan yet
+  forwards,           ///< a rank must forward while the program is elsewhere, and MPI is not there for several threads
+  topology,           ///< a neighbourhood that is left to the MPI library
+  left_alone,         ///< the program wants it so: hocket_leave_alone
+  operation,          ///< a reduction whose elements are not to be combined in any order, or whose types are not served
+  two_level,          ///< blocking calls like it are aggregated host by host, which this form cannot be
+  faster,             ///< the MPI library's own call is faster here, or nothing has proven to be faster than it yet
+};
+
+/// Scheduled, or why not.
+struct Outcome {
+  enum class Kind : std::uint8_t { untold, native, scheduled };
+  Kind kind = Kind::untold;
+  FallbackReason why = {};  ///< set for native calls
+  /// Scheduled: the algorithm ("switch-ring", "aggregates by switch-ring"); native: the reason in words.
+  std::string detail = {};
+  auto operator<=>(const Outcome&) const = default;
+};
+
+/// The place in the program at which a call was made.
+struct CallSite {
+  std::string object;        ///< path of the program or library; empty if unknown
+  std::uint64_t offset = 0;  ///< the call's offset in the object, as addr2line expects it
+  std::string function;      ///< empty if the object does not name it
+  std::uint64_t into = 0;    ///< bytes from the beginning of the function
+
+  /// "solver+0x11d8" or "exchange+0x1f (libsolver.so)".
+  [[nodiscard]] std::string text() const;
+};
+
+/// `returns_to`: the address behind the call.
+[[nodiscard]] CallSite call_site(const void* returns_to);
 
 /// "small", "few_ranks", …; empty for calls that are scheduled.
 [[nodiscard]] std::string_view reason(const Outcome& outcome);
@@ -62,5 +105,19 @@ using CallTable = std::map<CallKey, CallRow>;
 /// True if the call creates a persistent request.
 [[nodiscard]] bool is_persistent(int call);
 [[nodiscard]] bool is_of_neighbours(int call);
+
+/// JSON lines that a rank writes for `hocket run --report` (docs/formats.md).
+/// The identity of this process.
+struct Reporter {
+  std::string host;
+  long pid = 0;
+  int rank = -1;         ///< rank in the launcher's job; -1: unknown
+  bool in_world = true;  ///< MPI_Finalize will end its calls
+  bool spawned = false;  ///< started by MPI_Comm_spawn, in an MPI_COMM_WORLD of its own
+};
+
+/// `finished`: there will be no more calls.
+[[nodiscard]] std::string report_text(const Reporter& reporter, const CallTable& table,
+                                      std::span<const ChoiceRow> choices, bool finished);
 
 }  // namespace hocket::runtime

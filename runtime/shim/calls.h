@@ -1,7 +1,7 @@
 #pragma once
 /* Every MPI call that is intercepted: name in MPI, name in the runtime, number of arguments. */
 
-/* They may follow schedules. */
+/* They may follow schedules. Each with the number of arguments of its blocking, nonblocking and persistent form. */
 #define COLLECTIVE_CALLS(X)                                          \
   EVERY_FORM(X, Alltoall, alltoall, 7, 8, 9)                         \
   EVERY_FORM(X, Allgather, allgather, 7, 8, 9)                       \
@@ -13,29 +13,24 @@
   EVERY_FORM(X, Reduce_scatter, reduce_scatter, 6, 7, 8)             \
   EVERY_FORM(X, Gather, gather, 8, 9, 10)                            \
   EVERY_FORM(X, Scatter, scatter, 8, 9, 10)                          \
-  IRREGULAR_CALLS(EVERY_FORM, X)
-#define EVERY_FORM(X, Name, name, n, n_nonblocking, n_persistent)        \
-  BLOCKING_AND_PERSISTENT(X, Name, name, n, n_nonblocking, n_persistent) \
-  NONBLOCKING(X, Name, name, n, n_nonblocking, n_persistent)
-/* Each with the number of arguments of its blocking, nonblocking and persistent form. */
-#define IRREGULAR_CALLS(FORM, X)                              \
-  FORM(X, Alltoallv, alltoallv, 9, 10, 11)                    \
-  FORM(X, Alltoallw, alltoallw, 9, 10, 11)                    \
-  FORM(X, Gatherv, gatherv, 9, 10, 11)                        \
-  FORM(X, Scatterv, scatterv, 9, 10, 11)                      \
-  FORM(X, Neighbor_allgather, neighbor_allgather, 7, 8, 9)    \
-  FORM(X, Neighbor_allgatherv, neighbor_allgatherv, 8, 9, 10) \
-  FORM(X, Neighbor_alltoall, neighbor_alltoall, 7, 8, 9)      \
-  FORM(X, Neighbor_alltoallv, neighbor_alltoallv, 9, 10, 11)  \
-  FORM(X, Neighbor_alltoallw, neighbor_alltoallw, 9, 10, 11)
-#define BLOCKING_AND_PERSISTENT(X, Name, name, n, n_nonblocking, n_persistent) \
-  X(Name, name, n)                                                             \
-  X(Name##_c, name##_c, n)                                                     \
-  X(Name##_init, name##_init, n_persistent)                                    \
-  X(Name##_init_c, name##_init_c, n_persistent)
-#define NONBLOCKING(X, Name, name, n, n_nonblocking, n_persistent) \
-  X(I##name, i##name, n_nonblocking)                               \
+  EVERY_FORM(X, Alltoallv, alltoallv, 9, 10, 11)                     \
+  EVERY_FORM(X, Alltoallw, alltoallw, 9, 10, 11)                     \
+  EVERY_FORM(X, Gatherv, gatherv, 9, 10, 11)                         \
+  EVERY_FORM(X, Scatterv, scatterv, 9, 10, 11)                       \
+  EVERY_FORM(X, Neighbor_allgather, neighbor_allgather, 7, 8, 9)     \
+  EVERY_FORM(X, Neighbor_allgatherv, neighbor_allgatherv, 8, 9, 10)  \
+  EVERY_FORM(X, Neighbor_alltoall, neighbor_alltoall, 7, 8, 9)       \
+  EVERY_FORM(X, Neighbor_alltoallv, neighbor_alltoallv, 9, 10, 11)   \
+  EVERY_FORM(X, Neighbor_alltoallw, neighbor_alltoallw, 9, 10, 11)
+
+#define EVERY_FORM(X, Name, name, n, n_nonblocking, n_persistent) \
+  X(Name, name, n)                                                \
+  X(Name##_c, name##_c, n)                                        \
+  X(Name##_init, name##_init, n_persistent)                       \
+  X(Name##_init_c, name##_init_c, n_persistent)                   \
+  X(I##name, i##name, n_nonblocking)                              \
   X(I##name##_c, i##name##_c, n_nonblocking)
+
 /* Where the runtime is loaded, so that no later call takes longer for that. It has no part in them. */
 #define STARTING_CALLS(X) \
   X(Init, started, 2)     \

@@ -12,8 +12,6 @@
 #include "runtime/paths/paths.h"
 #include "runtime/shim/calls.h"
 #include "runtime/shim/mpi_library.h"
-#include "runtime/shim/which_mpi.h"
-#include "runtime/shim/words.h"
 
 enum {
 #define NUMBER(mpi_name, runtime_name, arguments) CALL_##mpi_name,
@@ -82,7 +80,7 @@ static int comes_back(const void* function) {
   return 0;
 }
 
-/* Where MPI_Comm_spawn of Open MPI has started this process (runtime/calls/entry_spawn.cpp). */
+/* Where MPI_Comm_spawn of Open MPI has started this process (runtime/calls/entry_sessions.cpp). */
 __attribute__((constructor)) static void take_settings(void) {
   const char* kept = getenv("OMPI_MCA_hocket");
   char* lines = kept == NULL || getenv("HOCKET_RUNTIME") != NULL ? NULL : strdup(kept);

@@ -2,9 +2,16 @@
 
 #include <algorithm>
 #include <mutex>
+#include <string>
+#include <vector>
 
+#include "runtime/agreement/agreement.hpp"
 #include "runtime/mpi/attached.hpp"
+#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/world.hpp"
+#include "runtime/plan/settings.hpp"
+#include "runtime/progress/requests.hpp"
+#include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -49,6 +56,34 @@ std::unique_ptr<Setup> take_kept(const std::vector<int>& world_ranks) {
   std::unique_ptr<Setup> setup = std::move(*found);
   setups.erase(std::next(found).base());
   return setup;
+}
+
+std::unique_ptr<HostTeam> form_host_team(MPI_Comm own, const Numbering& numbering) {
+  int rank = 0;
+  check(PMPI_Comm_rank(own, &rank));
+  auto team = std::make_unique<HostTeam>();
+  std::string problem;
+  const std::size_t bytes = settings().host_memory;
+  HostMemory::Handle mine;
+  try_local(problem, [&] {
+    team->hosts = hosts_of(numbering, static_cast<std::size_t>(rank));
+    team->leaders = leaders_of(numbering);
+    team->by_leader = team->hosts.by_leader();
+    if (!team->hosts.leads()) return;
+    team->memory = std::make_unique<HostMemory>(team->hosts.here().size(), bytes);
+    mine = team->memory->handle();
+  });
+  std::vector<HostMemory::Handle> handles(numbering.comm_rank.size());
+  gather_all(&mine, handles.data(), sizeof mine, own);
+  try_local(problem, [&] {
+    if (team->hosts.leads()) return;
+    const HostMemory::Handle& leaders = handles[team->hosts.here().front()];
+    if (leaders.descriptor < 0) return;  // the leader tells why
+    team->memory = std::make_unique<HostMemory>(leaders, team->hosts.here().size(), bytes);
+  });
+  if (!all_ok(own, problem, "messages of a host's ranks are not aggregated")) return nullptr;
+  if (team->hosts.leads()) team->memory->seal();
+  return team;
 }
 
 }  // namespace hocket::runtime

@@ -1,6 +1,8 @@
 #pragma once
 /// Agreement, plans and exchanges of the ranks of a communicator. They are kept when the program frees it, and serve
 /// the next one of the same ranks in the same order, if all of them have kept the same.
+#include <mpi.h>
+
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -11,24 +13,19 @@
 #include <utility>
 #include <vector>
 
-#include "core/choose/candidate.hpp"
 #include "core/network/network.hpp"
 #include "runtime/agreement/private_comm.hpp"
-#include "runtime/agreement/private_comms.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/irregular/vector_exchanges.hpp"
 #include "runtime/paths/pacing.hpp"
-#include "runtime/plan/call_kind.hpp"
-#include "runtime/plan/numbering.hpp"
+#include "runtime/plan/placement.hpp"
+#include "runtime/plan/planned.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/two_level/host_team.hpp"
 
 namespace hocket::runtime {
 
-class Team;
-
 struct Setup {
-  Team* team = nullptr;             ///< the one that it serves
   std::uint64_t number = 0;         ///< Places::number; 0: it must not serve another communicator
   std::vector<int> world_ranks;     ///< of the communicator's ranks
   std::string problem;              ///< the reason why calls go to the MPI library
@@ -70,5 +67,10 @@ class Serving {
 void keep(std::unique_ptr<Setup> setup);
 /// The last setup kept of these ranks, and no longer so; null: none. Local.
 [[nodiscard]] std::unique_ptr<Setup> take_kept(const std::vector<int>& world_ranks);
+
+/// The ranks of each host come to share memory.
+/// Null, on all ranks alike and with a warning, where the ranks of some host cannot. Collective; `own` is the runtime's
+/// alone.
+[[nodiscard]] std::unique_ptr<HostTeam> form_host_team(MPI_Comm own, const Numbering& numbering);
 
 }  // namespace hocket::runtime

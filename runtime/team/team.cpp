@@ -8,17 +8,15 @@
 #include "core/limits.hpp"
 #include "core/plan/network_section.hpp"
 #include "runtime/agreement/agreement.hpp"
-#include "runtime/agreement/obstacles.hpp"
 #include "runtime/agreement/places.hpp"
 #include "runtime/choose/kept_timings_file.hpp"
 #include "runtime/irregular/vector_exchanges.hpp"
 #include "runtime/mpi/attached.hpp"
-#include "runtime/mpi/entry.hpp"
+#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/world.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/team/form_host_team.hpp"
-#include "runtime/uplinks/measure.hpp"
+#include "runtime/team/setup.hpp"
 #include "runtime/uplinks/widths.hpp"
 
 __attribute__((visibility("default"))) std::atomic<int> hocket_pending_setups = 0;
@@ -84,7 +82,6 @@ Team::~Team() {
 }
 
 Team::Team(MPI_Comm comm) : setup_(std::make_unique<Setup>()) {
-  setup_->team = this;
   check(PMPI_Comm_rank(comm, &rank_));
   check(PMPI_Comm_size(comm, &size_));
   const auto wanted = std::ranges::find(all_candidates, settings().candidate, &Candidate::name);
@@ -116,8 +113,7 @@ void Team::meet(MPI_Comm comm) {
   const bool ways_stay = !places.ways_changed && !places.ways_watched;
   if (places.all_kept && ways_stay) {
     setup_ = std::move(kept);
-    setup_->team = this;
-    if (setup_->vectors) setup_->vectors->backoff() = {};
+    if (setup_->vectors) setup_->vectors->serve(*this);
     problem_ = setup_->problem;
     return;
   }
@@ -151,6 +147,7 @@ std::size_t Team::least_gather_bytes() const {
 }
 
 Exchange* Team::exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate) {
+  if (kind == irregular_calls()) return uneven_exchange(comm, candidate);
   if (!could_collide()) return nullptr;
   const std::pair way{kind, candidate.name};
   auto found = setup_->exchanges.find(way);
@@ -165,25 +162,7 @@ Exchange* Team::made_exchange(CallKind kind, const Candidate& candidate) const {
 }
 
 Choices& Team::choices() {
-  if (!choices_)
-    choices_ = std::make_unique<Choices>(Choices::Members{
-        .rank = rank_,
-        .size = size_,
-        .meet =
-            [this](MPI_Comm comm) {
-              if (!met_) meet(comm);
-              if (!could_collide()) return Choices::Place{};
-              return Choices::Place{setup_->hosts, place()};
-            },
-        .exchange =
-            [this](MPI_Comm comm, CallKind kind, const Candidate& candidate) {
-              return kind == irregular_calls() ? uneven_exchange(comm, candidate) : exchange(comm, kind, candidate);
-            },
-        .made = [this](CallKind kind, const Candidate& candidate) { return made_exchange(kind, candidate); },
-        .pending = [this] { leave_pending(); },
-        .aggregates = [this](CallKind kind, std::size_t bytes) { return aggregates(kind, bytes); },
-        .private_comm = [this](MPI_Comm comm) { return private_comm(comm); },
-        .host_rate = [this](MPI_Comm comm) { return host_rate(comm); }});
+  if (!choices_) choices_ = std::make_unique<Choices>(*this);
   return *choices_;
 }
 
@@ -255,7 +234,9 @@ std::uint64_t Team::host_rate(MPI_Comm comm) try {
   return 0;
 }
 
-std::string Team::place() const {
+std::string Team::place(MPI_Comm comm) {
+  if (!met_) meet(comm);
+  if (!could_collide()) return "";
   std::uint64_t wiring = PlanStore::instance().wiring_digest();
   if (ways_.have_changed() && setup_->measured) wiring ^= checksum(encode_network(setup_->measured->spec()));
   return place_digest(wiring, setup_->numbering);
@@ -336,12 +317,7 @@ MPI_Comm Team::private_comm(MPI_Comm comm) {
 }
 
 VectorExchanges& Team::vectors() {
-  if (!setup_->vectors)
-    setup_->vectors = std::make_unique<VectorExchanges>(VectorExchanges::Members{
-        rank_, size_, setup_->hosts, setup_->numbering,
-        [setup = setup_.get()](MPI_Comm comm) { return setup->team->private_comm(comm); },
-        [setup = setup_.get()](MPI_Comm comm) { return setup->team->network(comm); },
-        [setup = setup_.get()](const std::string& problem) { setup->team->problem_ = problem; }});
+  if (!setup_->vectors) setup_->vectors = std::make_unique<VectorExchanges>(*this);
   return *setup_->vectors;
 }
 

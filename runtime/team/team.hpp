@@ -5,23 +5,21 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "core/choose/candidate.hpp"
 #include "runtime/agreement/changed_ways.hpp"
-#include "runtime/agreement/private_comms.hpp"
+#include "runtime/agreement/private_comm.hpp"
 #include "runtime/choose/choices.hpp"
 #include "runtime/exchange/exchange.hpp"
-#include "runtime/irregular/schedule_cache.hpp"
+#include "runtime/irregular/vector_exchanges.hpp"
 #include "runtime/mpi/neighbours.hpp"
-#include "runtime/plan/call_kind.hpp"
-#include "runtime/plan/numbering.hpp"
-#include "runtime/report/outcome.hpp"
+#include "runtime/plan/placement.hpp"
+#include "runtime/plan/planned.hpp"
+#include "runtime/report/report.hpp"
 #include "runtime/team/setup.hpp"
 #include "runtime/two_level/host_team.hpp"
 
@@ -32,7 +30,7 @@ namespace hocket::runtime {
 
 struct Volumes;
 
-class Team {
+class Team final : public Members {
  public:
   /// The team of an intracommunicator; made on first use, collectively: before a rank looks at anything that other
   /// ranks might see otherwise, above all limits, which it compares. Every rank gets the same kind of answer. The
@@ -73,30 +71,30 @@ class Team {
   }
   /// The last known explanation for `no_place` or `no_plan`; empty for other reasons or if there is none.
   [[nodiscard]] const std::string& problem_of(FallbackReason why) const;
-  [[nodiscard]] int rank() const { return rank_; }
-  [[nodiscard]] int size() const { return size_; }
-  [[nodiscard]] int hosts() const { return setup_->hosts; }
-  [[nodiscard]] const Numbering& numbering() const { return setup_->numbering; }
 
-  /// Made on first use, collectively. Null if these calls of the communicator go to the MPI library.
-  [[nodiscard]] Exchange* exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate = as_planned);
-  /// The one that was made; null: none was. Local.
-  [[nodiscard]] Exchange* made_exchange(CallKind kind, const Candidate& candidate) const;
-  /// True if messages of `bytes` bytes fit the shared memory of the two-level exchange for `kind`, which must exist.
-  [[nodiscard]] bool aggregates(CallKind kind, std::size_t bytes) const;
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return size_; }
+  [[nodiscard]] int hosts() const override { return setup_->hosts; }
+  [[nodiscard]] const Numbering& numbering() const override { return setup_->numbering; }
+  [[nodiscard]] std::string place(MPI_Comm comm) override;
+  [[nodiscard]] Exchange* exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate = as_planned) override;
+  [[nodiscard]] Exchange* made_exchange(CallKind kind, const Candidate& candidate) const override;
+  [[nodiscard]] bool aggregates(CallKind kind, std::size_t bytes) const override;
+  [[nodiscard]] MPI_Comm private_comm(MPI_Comm comm) override;
+  [[nodiscard]] const Network* network(MPI_Comm comm) override;
+  [[nodiscard]] std::uint64_t host_rate(MPI_Comm comm) override;
+  void trouble(const std::string& problem) override { problem_ = problem; }
+  void leave_pending() override {
+    if (could_meet() && !std::exchange(pending_, true)) ++hocket_pending_setups;
+  }
+
   /// The exchange for calls whose messages differ in size: that of MPI_Alltoall, whose phases are free of contention
   /// whatever messages weigh, or the one between leaders. Null if there is none. Collective.
   [[nodiscard]] Exchange* uneven_exchange(MPI_Comm comm, const Candidate& candidate);
   /// The same, rank by rank, for calls that are not timed: null, too, where many phases would be empty or the user has
   /// asked for an algorithm. Collective.
   [[nodiscard]] Exchange* phases_for(MPI_Comm comm, const Volumes& all);
-  /// Something is left to be agreed on in the next call in which all ranks wait for each other
-  /// (docs/decisions/0063-what-is-agreed-waits-for-who-waits.md). At the same place among the calls of the communicator
-  /// on every rank. Local.
-  void leave_pending() {
-    if (could_meet() && !std::exchange(pending_, true)) ++hocket_pending_setups;
-  }
-  /// True if there is something, which is to be done now. Local.
+  /// True if something is pending, which is to be done now. Local.
   [[nodiscard]] bool take_pending() {
     if (!std::exchange(pending_, false)) return false;
     --hocket_pending_setups;
@@ -110,11 +108,6 @@ class Team {
   /// The size threshold for all-gathers: smaller average contributions are left to the MPI library. Its rings follow
   /// the order of ranks, so the threshold is higher where that order suits the network.
   [[nodiscard]] std::size_t least_gather_bytes() const;
-  /// The network for which all-to-alls and irregular exchanges are planned: the plans' own, or a copy with measured
-  /// uplink bandwidths, or with the ways that connections take where these have changed. Made on first use,
-  /// collectively. Null, on all ranks alike and with a warning, where these widths are only assumed and cannot be
-  /// measured. All-gathers do not rest on them: rings of switches load every link with one message each way.
-  [[nodiscard]] const Network* network(MPI_Comm comm);
   /// A schedule serves a blocking call, whose connections on planned paths keep the pace of their host's link.
   [[nodiscard]] Serving schedule_serves();
   /// True if it is time to follow_ways(): the same on all ranks.
@@ -128,16 +121,9 @@ class Team {
   [[nodiscard]] const Neighbours* neighbours(MPI_Comm comm, Reach reach) { return neighbours_.find(comm, reach); }
   /// Exchanges with messages of different sizes.
   [[nodiscard]] VectorExchanges& vectors();
-  /// The communicator of all blocking scheduled calls, which can share one: they never overlap, and each receives all
-  /// its messages. Made on first use, collectively; MPI_COMM_NULL, on all ranks alike, where there are too many.
-  [[nodiscard]] MPI_Comm private_comm(MPI_Comm comm);
 
  private:
   explicit Team(MPI_Comm comm);
-  /// Bytes per second of a host's link, measured; 0: hosts share machines, or nothing came through. Collective.
-  [[nodiscard]] std::uint64_t host_rate(MPI_Comm comm);
-  /// Digest of what timings depends on; the ranks have met.
-  [[nodiscard]] std::string place() const;
   [[nodiscard]] static Team* find_any(MPI_Comm comm);
   [[nodiscard]] std::unique_ptr<Exchange> make_exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate);
   /// Made on first use, collectively. Null, on all ranks alike, where nothing is won or hosts cannot share memory.

@@ -1,17 +1,48 @@
 #pragma once
-/// The ranks of each host act together: one of them, the leader, carries for all.
+/// The ranks of each host act together: who they are, and where lies what they share.
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/demand/collective.hpp"
+#include "core/two_level/exchange.hpp"
+#include "runtime/buffers/messages.hpp"
+#include "runtime/plan/placement.hpp"
 #include "runtime/two_level/host_memory.hpp"
-#include "runtime/two_level/hosts.hpp"
 
 namespace hocket::runtime {
 
+/// The hosts of a communicator's ranks.
+struct Hosts : HostGroups {
+  std::size_t host = 0, local = 0;                    ///< this rank's host, and its index in ranks[host]
+  std::size_t together = 0, fullest = 0, fewest = 0;  ///< ranks in all, on the fullest host, on the emptiest one
+
+  [[nodiscard]] const std::vector<Rank>& here() const { return ranks[host]; }
+  [[nodiscard]] bool leads() const { return local == 0; }
+};
+
+/// One rank's share of inter-host traffic where all ranks act as leaders: it sends an aggregate to `to_host`, received
+/// there by rank `to`, and receives one from `from_host`, sent there by rank `from`.
+struct Carriage {
+  std::size_t to_host, from_host;
+  Rank to, from;
+};
+
+/// This rank's shares, in the order of execution. The first `fewest` ranks of every host take part; aggregates between
+/// hosts at the same distance in network order are carried by ranks with the same local index.
+[[nodiscard]] std::vector<Carriage> carriages_of(const Hosts& hosts);
+
+[[nodiscard]] Hosts hosts_of(const Numbering& numbering, std::size_t rank);
+
+/// One rank for every host: its leader.
+[[nodiscard]] Numbering leaders_of(const Numbering& numbering);
+
+/// The ranks of each host act together: one of them, the leader, carries for all.
 struct HostTeam {
   Hosts hosts;
   Numbering leaders;
@@ -35,5 +66,97 @@ struct HostTeam {
 
 /// True if a two-level (aggregated) operation implements `collective`.
 [[nodiscard]] bool is_two_level(const Collective& collective);
+
+/// Bytes of a row of `data` bytes for so many ranks; less than 2³² bytes.
+[[nodiscard]] std::size_t row_bytes(std::size_t ranks, std::size_t data);
+/// The most that a row for so many ranks takes beside its messages.
+[[nodiscard]] constexpr std::size_t most_row_overhead(std::size_t ranks) { return 1 + sizeof(std::uint32_t) * ranks; }
+
+/// Puts down what comes before the messages, which are of `lengths` bytes. Returns where the first belongs.
+std::byte* begin_row(std::byte* at, std::span<const std::size_t> lengths);
+
+/// A self-describing encoding of one rank's messages for the ranks of one host (a "row").
+///
+/// A byte gives the width of a number: 0, 1, 2 or 4 bytes; at 0 the row is over and holds nothing. Then for each rank
+/// the end of its message, counted from the first message; then the messages. A rank finds its own without reading
+/// those before, and a row without messages takes a byte.
+///
+/// One that has come in, in memory of `room` bytes from `at` on.
+class Row {
+ public:
+  Row(std::byte* at, std::size_t room, std::size_t ranks);
+  /// Total size in bytes; larger than the room if the received data is not a valid row for that many ranks.
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  /// For the rank at this place. Only where bytes() are within the room.
+  [[nodiscard]] Span message(std::size_t place) const;
+
+ private:
+  [[nodiscard]] std::size_t end_of(std::size_t place) const;
+
+  std::byte* at_;
+  std::size_t width_ = 0, head_ = 1, bytes_ = 1;
+};
+
+/// The layout of a host's shared memory in a two-level call with messages of different sizes.
+/// Each rank has room for a row for every host, however long its messages are up to a limit: so no rank needs to know
+/// what others send before it puts down its own.
+class VectorPlaces {
+ public:
+  /// Bytes that messages of at most `longest` bytes between any two ranks need on the fullest host.
+  [[nodiscard]] static std::size_t needed(const Hosts& hosts, std::size_t longest) {
+    const std::size_t ranks = hosts.together, most = hosts.fullest;
+    const std::size_t tables = numbers(hosts) * (most + 1) * sizeof(std::uint64_t) +
+                               ranks * most * sizeof(std::uint32_t) + (most + 4) * alignment;
+    return tables + most * room_of_rank(hosts, longest) + ranks * (most_row_overhead(most) + most * longest);
+  }
+  /// The longest message that `bytes` bytes have room for; 0: none.
+  [[nodiscard]] static std::size_t longest(const Hosts& hosts, std::size_t bytes) {
+    const std::size_t pairs = hosts.together * hosts.fullest;
+    const std::size_t fixed = needed(hosts, 0) + hosts.fullest * alignment;  // rooms end in whole lines
+    constexpr std::size_t most_of_a_host = std::size_t{1} << 30;             // counts of the MPI library are int
+    return fixed >= bytes ? 0 : std::min((bytes - fixed) / 2, most_of_a_host) / pairs;
+  }
+
+  VectorPlaces(const Hosts& hosts, std::byte* area, std::size_t longest)
+      : hosts_(hosts), area_(area), room_(room_of_rank(hosts, longest)) {}
+
+  /// Offsets of the incoming aggregates, one per host, and the end of the last one.
+  [[nodiscard]] std::span<std::uint64_t> arrivals() const {
+    return {reinterpret_cast<std::uint64_t*>(area_), numbers(hosts_)};
+  }
+  /// Offsets from rows() of one local rank's rows, one per destination host, and the end of the last one.
+  [[nodiscard]] std::span<std::uint64_t> rows_at(std::size_t local) const {
+    return {reinterpret_cast<std::uint64_t*>(area_) + (local + 1) * numbers(hosts_), numbers(hosts_)};
+  }
+  /// Bytes that a rank of this host expects in aggregates from each rank of the communicator.
+  [[nodiscard]] std::span<std::uint32_t> expected(std::size_t local) const {
+    std::byte* const tables = area_ + (here() + 1) * numbers(hosts_) * sizeof(std::uint64_t);
+    return {reinterpret_cast<std::uint32_t*>(tables) + local * hosts_.together, hosts_.together};
+  }
+  [[nodiscard]] std::byte* rows(std::size_t local) const { return rows_of_all() + local * room_; }
+  /// The space for incoming aggregates.
+  [[nodiscard]] std::byte* incoming() const { return rows_of_all() + here() * room_; }
+
+ private:
+  static constexpr std::size_t alignment = 64;
+
+  [[nodiscard]] static std::size_t aligned(std::size_t bytes) {
+    return (bytes + alignment - 1) / alignment * alignment;
+  }
+  [[nodiscard]] static std::size_t numbers(const Hosts& hosts) { return hosts.count() + 1; }
+  [[nodiscard]] static std::size_t room_of_rank(const Hosts& hosts, std::size_t longest) {
+    return aligned(hosts.count() + hosts.together * (sizeof(std::uint32_t) + longest));
+  }
+  [[nodiscard]] std::size_t here() const { return hosts_.here().size(); }
+  [[nodiscard]] std::byte* rows_of_all() const {
+    const std::size_t tables =
+        (here() + 1) * numbers(hosts_) * sizeof(std::uint64_t) + here() * hosts_.together * sizeof(std::uint32_t);
+    return area_ + aligned(tables);
+  }
+
+  const Hosts& hosts_;
+  std::byte* area_;
+  std::size_t room_;  ///< bytes for one rank's rows
+};
 
 }  // namespace hocket::runtime

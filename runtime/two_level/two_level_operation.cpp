@@ -6,7 +6,7 @@
 
 #include "core/plan/binary.hpp"
 #include "runtime/mpi/mpi_call.hpp"
-#include "runtime/progress/scheduled_operation.hpp"
+#include "runtime/progress/operation.hpp"
 
 namespace hocket::runtime {
 

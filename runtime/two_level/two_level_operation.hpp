@@ -10,7 +10,7 @@
 #include "runtime/buffers/messages.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/exchange/exchange_run.hpp"
-#include "runtime/mpi/called.hpp"
+#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/operation.hpp"
 #include "runtime/two_level/host_team.hpp"
 

@@ -24,7 +24,7 @@ from reported_calls import Said
 mpi = mpi_programs.mpi
 PROGRAMS = Path(__file__).parent / "programs"
 # Ranks outnumber cores: one that polls keeps others from what it waits for. Those of Open MPI yield while they poll.
-SLEEPY = {MpiFamily.MPICH: {"HOCKET_SPIN_US": "0", "HOCKET_SLEEP_US": "200"}}
+SLEEPY = {MpiFamily.MPICH: {"HOCKET_SLEEP_US": "200"}}
 
 found_runtime = functools.cache(find_runtime)  # which asks the compiler and reads all sources
 Built = Callable[[str, str], Path]

@@ -151,7 +151,7 @@ def main() -> None:
         env |= EVERYTHING | {"LD_PRELOAD": f"{library.stdout.strip()} {env['LD_PRELOAD']}"}
         if cluster.candidate:
             env["HOCKET_CANDIDATE"] = cluster.candidate
-        env["HOCKET_SHARED_RANKS"] = str(cluster.shared)
+        env["HOCKET_TEST_SHARED_RANKS"] = str(cluster.shared)
         return env | {name: value.format(log=log) for name, value in sanitizer.environment.items()}
 
     sorting = compile_flags([sort_include_dir(), include_dir()])

@@ -15,15 +15,15 @@ SLACK = 500  # a ceiling that is further above than this has been forgotten
 # Room: most lines of code today, and where it is to go.
 LINES = {
     "core": (30_450, 25_000),
-    "runtime": (19_500, 15_500),
+    "runtime": (18_400, 15_500),
     "sort": (6_200, 5_800),
     "bindings": (2_250, 1_500),
     "python": (33_200, 25_000),
     "bench": (7_900, 7_000),
     "papers": (3_700, 3_700),
 }
-FILES = (770, 550)  # of all rooms
-SMALL, SMALL_FILES = 40, (125, 60)  # files below so many lines
+FILES = (675, 550)  # of all rooms
+SMALL, SMALL_FILES = 40, (60, 60)  # files below so many lines
 
 
 def files(*rooms: str) -> Iterator[Path]:

@@ -341,7 +341,7 @@ def lab_environment(mpi: Mpi, interface: str) -> dict[str, str]:
 
     A lab's hosts share the machine's few cores, so waiting ranks sleep at once.
     """
-    sleepy = {"HOCKET_SPIN_US": "0", "HOCKET_SLEEP_US": "400"}
+    sleepy = {"HOCKET_SLEEP_US": "400"}
     if mpi.family is MpiFamily.MPICH:
         return sleepy | {
             "UCX_TLS": "tcp,self",

@@ -1,6 +1,6 @@
 """The files of the ranks become one list of calls.
 
-Every rank counts runs of equal calls by itself (runtime/record/record_file.hpp). A call of the merged list is a
+Every rank counts runs of equal calls by itself (runtime/record/record.cpp). A call of the merged list is a
 stretch of a communicator's calls during which no rank's row changes.
 """
 

@@ -5,7 +5,7 @@
 
 #include "hocket.h"
 #include "runtime/c_api/api.hpp"
-#include "runtime/progress/agree.hpp"
+#include "runtime/progress/waiting.hpp"
 #include "sort/mpi/exchange/exchange_blocks.hpp"
 #include "sort/mpi/place/host_shared_context.hpp"
 

@@ -6,8 +6,7 @@
 #include <numeric>
 
 #include "runtime/beside/beside.hpp"
-#include "runtime/mpi/bytes_type.hpp"
-#include "runtime/progress/agree.hpp"
+#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/waiting.hpp"
 #include "sort/mpi/place/host_shared_context.hpp"
 #include "sort/mpi/place/layout.hpp"

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "hocket_elements.h"
-#include "runtime/progress/agree.hpp"
+#include "runtime/progress/waiting.hpp"
 #include "sort/mpi/permute/permute.hpp"
 #include "sort/mpi/place/host_shared_context.hpp"
 

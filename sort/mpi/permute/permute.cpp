@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "runtime/progress/agree.hpp"
 #include "runtime/progress/waiting.hpp"
 #include "sort/core/elements/move.hpp"
 #include "sort/mpi/exchange/exchange_blocks.hpp"

@@ -5,7 +5,6 @@
 #include <mutex>
 
 #include "runtime/mpi/world.hpp"
-#include "runtime/progress/agree.hpp"
 #include "runtime/progress/waiting.hpp"
 #include "sort/core/elements/move.hpp"
 #include "sort/mpi/place/host_shared_context.hpp"

@@ -2,7 +2,7 @@
 /// functions that forward to what it has one of.
 #include "runtime/beside/beside.hpp"
 #include "runtime/c_api/api.hpp"
-#include "runtime/mpi/times.hpp"
+#include "runtime/mpi/attached.hpp"
 #include "runtime/progress/waiting.hpp"
 
 // NOLINTBEGIN(bugprone-suspicious-include)
@@ -10,11 +10,10 @@
 #include "runtime/agreement/private_comm.cpp"
 #include "runtime/c_api/api_error.cpp"
 #include "runtime/environment/variables.cpp"
-#include "runtime/mpi/never_destroyed.cpp"
 #include "runtime/mpi/own_calls.cpp"
 #include "runtime/mpi/world.cpp"
 #include "runtime/plan/settings.cpp"
-#include "runtime/progress/agree.cpp"
+#include "runtime/progress/waiting.cpp"
 // NOLINTEND(bugprone-suspicious-include)
 
 namespace hocket::runtime {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hocket_sort.h"
-#include "runtime/progress/agree.hpp"
+#include "runtime/progress/waiting.hpp"
 #include "sort/core/costs/costs.hpp"
 #include "sort/core/elements/record.hpp"
 #include "sort/mpi/costs/costs.hpp"

@@ -38,8 +38,8 @@ def test_every_root(check: Check, network: str) -> None:
 
 
 def test_small_segments_and_several_ranks_on_a_host(check: Check) -> None:
-    env = EVERYTHING | {"HOCKET_SEGMENT": "1031", "HOCKET_MAX_OUTSTANDING_SEGMENTS": "2"}
-    all_scheduled(check(gathers_and_scatters(0, 9001), "star:3*2", 6, env=env), *EQUAL)
+    env = EVERYTHING | {"HOCKET_SEGMENT": "1031"}
+    all_scheduled(check(gathers_and_scatters(0, 40009), "star:3*2", 6, env=env), *EQUAL)
 
 
 @pytest.mark.parametrize("flow", ["barrier", "free"])

@@ -34,21 +34,19 @@ def sends(trace: Path, rank: int) -> list[tuple[int, int]]:
     return [(int(phase), int(dst)) for phase, dst in re.findall(r"^to \d+ (\d+) (\d+)$", call, re.MULTILINE)]
 
 
-@pytest.mark.parametrize(("hosts", "ranks", "seed"), [(8, 8, 1), (9, 7, 3), (5, 5, 2**40)])
+@pytest.mark.parametrize(("hosts", "ranks"), [(8, 8), (9, 7), (5, 5)])
 def test_the_phases_are_those_that_the_algorithm_computes(
-    check: Check, tmp_path: Path, hosts: int, ranks: int, seed: int
+    check: Check, tmp_path: Path, hosts: int, ranks: int
 ) -> None:
     """Ranks are anywhere on the hosts: those of the network have other numbers."""
     names = Random(ranks).sample(range(hosts), ranks)
     (tmp_path / "places").write_text("\n".join(f"n{host}" for host in names))
     place = [sorted(names).index(host) for host in names]
-    env = ROUNDS | {"HOCKET_SEED": str(seed), "HOCKET_TRACE": str(tmp_path / "trace")}
+    env = ROUNDS | {"HOCKET_TRACE": str(tmp_path / "trace")}
     program, network = "vector_rounds 20000x2", f"star:{hosts}"
     said = check(program, network, ranks, placement=str(tmp_path / "places"), env=env)
     demand = thirds(ranks, 20000, place)
-    schedule = _core.find_algorithm("proposals", "irregular").make(
-        read_network(f"star:{ranks}"), demand, seed=seed
-    )
+    schedule = _core.find_algorithm("proposals", "irregular").make(read_network(f"star:{ranks}"), demand)
     wanted: list[list[tuple[int, int]]] = [[] for _ in range(ranks)]
     for phase, src, dst, *_ in schedule.rows():
         wanted[place.index(src)].append((phase, place.index(dst)))

@@ -1,6 +1,6 @@
 """hocket_elements.h and hocket.permute with its sisters, under real MPI: every byte checked, refusals.
 
-Several hosts on one machine: HOCKET_SHARED_RANKS says how many ranks share memory.
+Several hosts on one machine: HOCKET_TEST_SHARED_RANKS says how many ranks share memory.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ def built(mpi: Mpi) -> None:
 
 def check(mpi: Mpi, ranks: int, shared: int, *arguments: object, **env: str) -> None:
     argv = [sys.executable, str(PROGRAMS / "permute_check.py"), *map(str, arguments)]
-    said = mpiexec(mpi, ranks, argv, python_env(mpi, "--sort") | {"HOCKET_SHARED_RANKS": str(shared)} | env)
+    said = mpiexec(
+        mpi, ranks, argv, python_env(mpi, "--sort") | {"HOCKET_TEST_SHARED_RANKS": str(shared)} | env
+    )
     assert "ok" in said and mpi.family.value in said.lower().replace(" ", ""), said
 
 
@@ -60,4 +62,4 @@ def program(mpi: Mpi) -> Path:
 
 @pytest.mark.parametrize(("ranks", "shared"), [(1, 0), (2, 0), (4, 0), (3, 1), (4, 2)])
 def test_c_program(mpi: Mpi, program: Path, ranks: int, shared: int) -> None:
-    assert "ok" in mpiexec(mpi, ranks, [str(program)], {"HOCKET_SHARED_RANKS": str(shared)})
+    assert "ok" in mpiexec(mpi, ranks, [str(program)], {"HOCKET_TEST_SHARED_RANKS": str(shared)})

@@ -352,7 +352,7 @@ def finds_none(call: Callable[[], object], what: object) -> None:
 
 
 def hosts_are_many() -> bool:
-    return 0 < int(os.environ.get("HOCKET_SHARED_RANKS", "0")) < RANKS
+    return 0 < int(os.environ.get("HOCKET_TEST_SHARED_RANKS", "0")) < RANKS
 
 
 if __name__ == "__main__":

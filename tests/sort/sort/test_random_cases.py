@@ -24,7 +24,7 @@ SCRIPT = Path(__file__).parent / "programs/case_ranks.py"
 )
 def test_random_cases(mpi: Mpi, shared: int, seed: int, count: int) -> None:
     """``shared``: most ranks of a host; 0: all."""
-    env = {**python_env(mpi, "--sort"), "HOCKET_SHARED_RANKS": str(shared)}
+    env = {**python_env(mpi, "--sort"), "HOCKET_TEST_SHARED_RANKS": str(shared)}
     said = mpiexec(mpi, 9, [sys.executable, str(SCRIPT), "--seed", str(seed), "--count", str(count)], env)
     counts = json.loads(said.splitlines()[-1])
     assert sum(counts["ranks"].values()) == count

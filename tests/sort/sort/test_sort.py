@@ -16,7 +16,7 @@ PROGRAMS = Path(__file__).parents[1] / "programs"
 
 def sort_check(mpi: Mpi, ranks: int, *arguments: str, shared: int = 0) -> int:
     """Number of cases that were right."""
-    env = python_env(mpi, "--sort") | {"HOCKET_SHARED_RANKS": str(shared)}
+    env = python_env(mpi, "--sort") | {"HOCKET_TEST_SHARED_RANKS": str(shared)}
     said = mpiexec(mpi, ranks, [sys.executable, str(PROGRAMS / "sort_check.py"), *arguments], env)
     ok, cases = said.split()
     assert ok == "ok"

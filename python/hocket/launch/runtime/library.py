@@ -189,7 +189,7 @@ def _opened(path: Path, mpi: _ProcessMpi) -> RuntimeLibrary:
 
 @dataclass(frozen=True, slots=True)
 class _ProcessMpi:
-    """The MPI that mpi4py runs on. ``name``: as runtime/shim/which_mpi.h compares it."""
+    """The MPI that mpi4py runs on. ``name``: as runtime/shim/mpi_library.h compares it."""
 
     name: str
     abi: Abi

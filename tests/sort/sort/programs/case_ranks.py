@@ -42,11 +42,11 @@ def run_case(comm: MPI.Comm, seed: int, number: int) -> dict[str, str]:
     except Exception as error:
         problem = f"{type(error).__name__}: {error}"
     if problem:
-        shared = os.environ.get("HOCKET_SHARED_RANKS", "0")
+        shared = os.environ.get("HOCKET_TEST_SHARED_RANKS", "0")
         print(
             f"WRONG: case {number} of seed {seed}, rank {comm.Get_rank()} of {comm.Get_size()}: {problem}\n"
             f"  {case}\n"
-            f"  again: HOCKET_SHARED_RANKS={shared} mpiexec -n {comm.Get_size()} python {sys.argv[0]} "
+            f"  again: HOCKET_TEST_SHARED_RANKS={shared} mpiexec -n {comm.Get_size()} python {sys.argv[0]} "
             f"--seed {seed} --only {number}",
             flush=True,
         )

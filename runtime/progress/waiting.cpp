@@ -1,4 +1,4 @@
-#include "runtime/progress/agree.hpp"
+#include "runtime/progress/waiting.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "runtime/mpi/mpi_call.hpp"
-#include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {
 

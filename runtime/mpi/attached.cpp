@@ -1,4 +1,4 @@
-#include "runtime/mpi/times.hpp"
+#include "runtime/mpi/attached.hpp"
 
 #include <atomic>
 

@@ -1,4 +1,4 @@
-#include "runtime/progress/scheduled_operation.hpp"
+#include "runtime/progress/operation.hpp"
 
 #include <string>
 

@@ -1,14 +1,13 @@
-#include "runtime/mpi/packing.hpp"
+#include "runtime/mpi/datatypes.hpp"
 
 #include <algorithm>
 #include <array>
 #include <mutex>
 #include <vector>
 
-#include "runtime/mpi/alone.hpp"
-#include "runtime/mpi/bytes_type.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/since_mpi4.hpp"
+#include "runtime/mpi/world.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -225,6 +224,24 @@ void unpack(const std::byte* bytes, void* elements, MPI_Count count, MPI_Datatyp
       check(PMPI_Unpack_c(bytes + done, static_cast<MPI_Count>(size), &position, to, n, of, comm));
     }
   });
+}
+
+MPI_Comm alone() {
+  if (!in_world()) return MPI_COMM_NULL;
+  static const MPI_Comm made = [] {
+    const int own = 0, weight = 1;
+    MPI_Comm fresh = MPI_COMM_NULL;
+    check(PMPI_Dist_graph_create_adjacent(MPI_COMM_SELF, 1, &own, &weight, 1, &own, &weight, MPI_INFO_NULL, 0, &fresh));
+    check(PMPI_Comm_set_errhandler(fresh, MPI_ERRORS_RETURN));
+    return fresh;
+  }();
+  return made;
+}
+
+std::size_t detail::ask_size(MPI_Datatype type) {
+  const std::size_t bytes = bytes_of(1, type);
+  if (is_predefined(type)) last_size = {type, bytes};
+  return bytes;
 }
 
 }  // namespace hocket::runtime
