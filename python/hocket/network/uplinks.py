@@ -33,31 +33,31 @@ class KnownRates:
         return {"provenance": self.provenance, "text": self.text}
 
 
-CONTRADICTED: Final = 1.5  # times faster or slower than stated: what was measured counts
+CONTRADICTED: Final = 1.5  # times faster or slower than stated: what was measured is told
 _REMEDY: Final = "give --rate"
 
 
 def settle_host_rates(description: NetworkDescription) -> KnownRates:
-    """Gives all links the rates that a run has measured, where these count, and says how they are known.
+    """Gives links whose rates nobody states those that a run has measured, and says how they are known.
 
-    The description's proportions stay: what is measured is how fast a host is."""
+    What is stated counts: a job measured one pair, which other ranks or a narrow uplink may have held back. The
+    description's proportions stay: what is measured is how fast a host is."""
     rates = host_rates(description)
     if not rates:
         return KnownRates("none", "host rates: no host has a link")
     rate, assumed = max(rates), all(isinstance(rate, AssumedRate) for rate in rates)
     measured, warning = read_measured(description)
+    if not assumed:
+        text = f"host rates: {format_rate(rate)}, as stated"
+        if measured is not None and not 1 / CONTRADICTED < measured.host_rate / rate < CONTRADICTED:
+            text += f"; a job measured {format_rate(measured.host_rate, 3)} on {measured.date}"
+        return KnownRates("stated", text, warning=warning)
     if measured is None:
-        if assumed:
-            text = f"host rates: assumed {format_rate(rate)} (not stated); {_REMEDY}"
-            return KnownRates("assumed", text, warning=warning)
-        return KnownRates("stated", f"host rates: {format_rate(rate)}, as stated", warning=warning)
-    times = measured.host_rate / rate
-    if not assumed and 1 / CONTRADICTED < times < CONTRADICTED:
-        return KnownRates("stated", f"host rates: {format_rate(rate)}, as stated")
-    _make_faster(description, times, only_assumed=assumed)
+        text = f"host rates: assumed {format_rate(rate)} (not stated); {_REMEDY}"
+        return KnownRates("assumed", text, warning=warning)
+    _make_faster(description, measured.host_rate / rate)
     alpha = f", {format_time(measured.alpha, 3)} a message" if measured.alpha > 0 else ""
-    but = "" if assumed else f"; the network says {format_rate(rate)}"
-    found = f"{format_rate(measured.host_rate, 3)}{alpha}{but}"
+    found = f"{format_rate(measured.host_rate, 3)}{alpha}"
     return KnownRates("measured", f"host rates: measured on {measured.date} in this cluster: {found}")
 
 
@@ -74,12 +74,12 @@ def host_rates(description: NetworkDescription) -> list[float]:
     return [link.rate for link in description.links if link.a in hosts or link.b in hosts]
 
 
-def _make_faster(description: NetworkDescription, times: float, *, only_assumed: bool) -> None:
+def _make_faster(description: NetworkDescription, times: float) -> None:
     if description.grid is not None:
         description.grid.rate *= times
         return
     for link in description.routing.channels if description.routing is not None else description.links:
-        if isinstance(link.rate, AssumedRate) or not only_assumed:
+        if isinstance(link.rate, AssumedRate):
             link.rate *= times
 
 
