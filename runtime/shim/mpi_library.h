@@ -122,7 +122,7 @@ static inline int is_mpi(const char* built_for, mpi_version_fn get_version, mpi_
   int major = -1, minor = -1, length = 0;
   if (get_abi != NULL && get_abi(&major, &minor) == 0 && major > 0) {
     if (strncmp(built_for, standard, sizeof standard - 1) != 0) return 0;
-    return atoi(built_for + sizeof standard - 1) == major;
+    return strtol(built_for + sizeof standard - 1, NULL, 10) == major;
   }
   enum { MOST = 8192 }; /* MPI_MAX_LIBRARY_VERSION_STRING of every MPI we know is at most this */
   char* const version = (char*)calloc(1, MOST + 1); /* stacks of threads are small */

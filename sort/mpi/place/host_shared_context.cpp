@@ -32,8 +32,8 @@ PrivateComm sharing(const PrivateComm& comm) {
   check(wait_in_mpi(PMPI_Comm_split_type, comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &host));
   check(PMPI_Comm_rank(host, &rank));
   const char* const wanted = std::getenv("HOCKET_TEST_SHARED_RANKS");
-  const int most = wanted != nullptr ? std::atoi(wanted) : 0;
-  PrivateComm group(host, most > 0 ? rank / most : 0);
+  const long most = wanted != nullptr ? std::strtol(wanted, nullptr, 10) : 0;
+  PrivateComm group(host, most > 0 ? static_cast<int>(rank / most) : 0);
   check(PMPI_Comm_free(&host));
   return group;
 }
