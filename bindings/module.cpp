@@ -49,6 +49,7 @@ void bind_environment(nb::module_& m) {
       .def_ro("least", &Variable::least)
       .def_ro("most", &Variable::most)
       .def_ro("words", &Variable::words);
+  m.attr("MOST_OUTSTANDING") = hocket::runtime::most_outstanding;
   m.def(
       "variables",
       [] {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from random import Random
 
+import numpy as np
+
 from hocket import _core
 from strategies import NetworkPlan
 
@@ -28,18 +30,20 @@ class Simulated:
         return [rate * (1 + self.noise * self.random.uniform(-1, 1)) for rate in found]
 
     def fair(self, routes: list[list[int]]) -> list[float]:
-        free = {c: self.network.rate(c) for route in routes for c in route}
-        on = {c: {i for i, route in enumerate(routes) if c in route} for c in free}
-        rate = [0.0] * len(routes)
-        while any(on.values()):
-            full = min((c for c in on if on[c]), key=lambda c: free[c] / len(on[c]))
-            level = free[full] / len(on[full])
-            for i in list(on[full]):
-                rate[i] = level
-                for c in routes[i]:
-                    free[c] -= level
-                    on[c].discard(i)
-        return rate
+        channels = sorted({c for route in routes for c in route})
+        number, none = {c: i for i, c in enumerate(channels)}, len(channels)
+        longest = max(map(len, routes), default=0)
+        on = np.array([[number[c] for c in route] + [none] * (longest - len(route)) for route in routes])
+        free = np.array([*(self.network.rate(c) for c in channels), math.inf])
+        rate = np.full(len(routes), -1.0)
+        while (open_ := rate < 0).any():
+            streams = np.bincount(on[open_].ravel(), minlength=none + 1)
+            streams[none] = 0
+            levels = np.where(streams > 0, free / np.maximum(streams, 1), math.inf)
+            done = open_ & (levels <= levels.min() * (1 + 1e-9))[on].any(axis=1)
+            rate[done] = levels.min()
+            free -= np.bincount(on[done].ravel(), minlength=none + 1) * levels.min()
+        return [float(each) for each in rate]
 
 
 def probed(simulated: Simulated, seed: int = 1, most: int = 140) -> _core.TreeProbe:

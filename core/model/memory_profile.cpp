@@ -190,6 +190,14 @@ class Line {
   std::size_t number_;
 };
 
+Work work_of(std::string_view word, const Line& line) {
+  const auto known = std::ranges::find(work_names, word);
+  if (known == work_names.end())
+    line.fail("there is no work '" + std::string(word.substr(0, 40)) +
+              "'; calibrate again if an earlier Hocket wrote it");
+  return static_cast<Work>(known - work_names.begin());
+}
+
 std::string shortest(double value) {
   char digits[32];
   return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
@@ -225,14 +233,13 @@ MemoryProfile MemoryProfile::parse(std::string_view text) {
       wire.rate = line.number<double>("a rate in bytes/s");
       wire.latency = line.number<double>("a latency in seconds");
     } else {
-      const auto known = std::ranges::find(work_names, word);
-      WorkFigure figure{static_cast<Work>(known - work_names.begin()), {}, 0};
+      WorkFigure figure{work_of(word, line), {}, 0};
       figure.shape.ranks = line.number<std::uint32_t>("a number of ranks");
       figure.shape.width = line.number<std::uint32_t>("a width in bytes");
       figure.shape.parts = line.number<std::uint64_t>("a number of parts");
       figure.shape.bytes = line.number<std::uint64_t>("a number of bytes");
       figure.seconds = line.number<double>("a number of seconds");
-      if (known != work_names.end()) figures.push_back(figure);
+      figures.push_back(figure);
     }
     line.end();
   }

@@ -68,8 +68,7 @@ class MemoryProfile {
   /// Throws InputError unless there is a figure of every work, all of them positive, and none twice.
   MemoryProfile(std::string origin, std::uint32_t cores, Wire wire, std::vector<WorkFigure> figures);
 
-  /// Parses the text form (docs/formats.md), without figures of works that there are not: they were measured once.
-  /// Throws InputError that names the line.
+  /// Parses the text form (docs/formats.md). Throws InputError that names the line.
   [[nodiscard]] static MemoryProfile parse(std::string_view text);
   [[nodiscard]] std::string text() const;
   /// Serves where nothing has been calibrated: rough estimates for a virtual server with two cores.

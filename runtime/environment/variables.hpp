@@ -1,6 +1,7 @@
 #pragma once
 /// The environment variables of Hocket: their names, what they may hold, and what is wrong with those of a
 /// process. The runtime and the Python extension are built with it: it knows no MPI.
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -12,6 +13,8 @@ namespace hocket::runtime {
 
 /// Bytes per MPI message: below the limits from which MPI libraries make receivers wait.
 inline constexpr std::uint64_t usual_segment = 16384;
+/// Segments of a send that are handed to MPI before one completes.
+inline constexpr std::size_t most_outstanding = 32;
 
 struct Variable {
   enum class Kind : std::uint8_t {

@@ -51,8 +51,6 @@ class ExchangeRun {
 
  private:
   static constexpr std::size_t receive_slots = 128;  ///< segments with a buffer waiting for them
-  static constexpr std::size_t most_outstanding =
-      32;  ///< segments of a send that are handed to MPI before one completes
 
   /// A segment on its way, and its bytes side by side where they are not so in memory.
   struct Slot {

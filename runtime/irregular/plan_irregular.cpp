@@ -69,7 +69,7 @@ TrafficMatrix concatenate(MPI_Comm comm, std::span<const Volume> sends) {
   int fits_everywhere = 0;
   reduce(&fits, &fits_everywhere, 1, MPI_INT, MPI_MIN, comm);
   if (!fits_everywhere) throw InputError("no memory to say who sends how much to whom");
-  const BytesType type(sizeof(Message));
+  const MadeType type = bytes_type(sizeof(Message));
   run_collective(PMPI_Iallgatherv, row.data(), length, type.get(), all.data(), lengths.data(), places.data(),
                  type.get(), comm);
   return {static_cast<std::uint32_t>(size), std::move(all)};

@@ -117,25 +117,17 @@ class Elements {
 };
 
 /// Bytes as one element, however many.
-class AllBytes {
- public:
-  explicit AllBytes(std::size_t bytes) {
-    constexpr std::size_t width = std::size_t{1} << 20;
-    const BytesType run(width);
-    const std::array<int, 2> counts{static_cast<int>(bytes / width), static_cast<int>(bytes % width)};
-    const std::array<MPI_Aint, 2> places{0, static_cast<MPI_Aint>(bytes - bytes % width)};
-    const std::array<MPI_Datatype, 2> types{run.get(), MPI_BYTE};
-    check(PMPI_Type_create_struct(2, counts.data(), places.data(), types.data(), &type_));
-    check(PMPI_Type_commit(&type_));
-  }
-  AllBytes(const AllBytes&) = delete;
-  AllBytes& operator=(const AllBytes&) = delete;
-  ~AllBytes() { PMPI_Type_free(&type_); }
-  [[nodiscard]] MPI_Datatype get() const { return type_; }
-
- private:
-  MPI_Datatype type_ = MPI_DATATYPE_NULL;
-};
+MadeType all_bytes(std::size_t bytes) {
+  constexpr std::size_t width = std::size_t{1} << 20;
+  const MadeType run = bytes_type(width);
+  const std::array<int, 2> counts{static_cast<int>(bytes / width), static_cast<int>(bytes % width)};
+  const std::array<MPI_Aint, 2> places{0, static_cast<MPI_Aint>(bytes - bytes % width)};
+  const std::array<MPI_Datatype, 2> types{run.get(), MPI_BYTE};
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  check(PMPI_Type_create_struct(2, counts.data(), places.data(), types.data(), &type));
+  check(PMPI_Type_commit(&type));
+  return MadeType(type);
+}
 
 /// Copies what MPI_Pack cannot count: by a message of this rank to itself.
 void send_to_self(const void* from, MPI_Datatype type, void* to, MPI_Datatype as) {
@@ -204,7 +196,7 @@ void pack(const void* elements, MPI_Count count, MPI_Datatype type, std::byte* b
                int position = 0;
                check(PMPI_Pack(from, static_cast<int>(n), of, bytes + done, static_cast<int>(room), &position, comm));
              } else if (PMPI_Pack_c == nullptr) {
-               send_to_self(from, of, bytes + done, AllBytes(room).get());
+               send_to_self(from, of, bytes + done, all_bytes(room).get());
              } else {
                MPI_Count position = 0;
                check(PMPI_Pack_c(from, n, of, bytes + done, static_cast<MPI_Count>(room), &position, comm));
@@ -218,7 +210,7 @@ void unpack(const std::byte* bytes, void* elements, MPI_Count count, MPI_Datatyp
       int position = 0;
       check(PMPI_Unpack(bytes + done, static_cast<int>(size), &position, to, static_cast<int>(n), of, comm));
     } else if (PMPI_Unpack_c == nullptr) {
-      send_to_self(bytes + done, AllBytes(size).get(), to, of);
+      send_to_self(bytes + done, all_bytes(size).get(), to, of);
     } else {
       MPI_Count position = 0;
       check(PMPI_Unpack_c(bytes + done, static_cast<MPI_Count>(size), &position, to, n, of, comm));

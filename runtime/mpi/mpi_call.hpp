@@ -34,21 +34,26 @@ inline void check(int code) {
   return text;
 }
 
-/// Runs of bytes as elements, so that there may be 2³¹ of them and not bytes.
-class BytesType {
+/// A datatype that is freed with it.
+class MadeType {
  public:
-  explicit BytesType(std::size_t width) {
-    check(PMPI_Type_contiguous(static_cast<int>(width), MPI_BYTE, &type_));
-    check(PMPI_Type_commit(&type_));
-  }
-  BytesType(const BytesType&) = delete;
-  BytesType& operator=(const BytesType&) = delete;
-  ~BytesType() { PMPI_Type_free(&type_); }
+  explicit MadeType(MPI_Datatype type) : type_(type) {}
+  MadeType(const MadeType&) = delete;
+  MadeType& operator=(const MadeType&) = delete;
+  ~MadeType() { PMPI_Type_free(&type_); }
   [[nodiscard]] MPI_Datatype get() const { return type_; }
 
  private:
-  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  MPI_Datatype type_;
 };
+
+/// Runs of bytes as elements, so that there may be 2³¹ of them and not bytes.
+[[nodiscard]] inline MadeType bytes_type(std::size_t width) {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  check(PMPI_Type_contiguous(static_cast<int>(width), MPI_BYTE, &type));
+  check(PMPI_Type_commit(&type));
+  return MadeType(type);
+}
 
 /// The MPI call that this thread is in, by its name, while this lives.
 class Called {

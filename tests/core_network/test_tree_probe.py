@@ -113,6 +113,15 @@ def test_leaves_of_many_hosts(ratio: int) -> None:
     assert found_sets(probe) == set(true_splits(plan))
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_thousand_hosts(seed: int) -> None:
+    """Half of the rounds that each set alone would take: hosts beside known sets are asked at once with these."""
+    rng = Random(seed)
+    plan = with_rates(star_of_switches([rng.randint(21, 29) for _ in range(40)]), [8] * 39)
+    probe = probed(Simulated(plan.build(), 0.05), seed, most=500)
+    assert found_sets(probe) == set(true_splits(plan))
+
+
 @pytest.mark.parametrize("hosts", [2, 3, 5, 16, 33])
 def test_full_bisection_has_no_bottleneck(hosts: int) -> None:
     probe = probed(Simulated(star(hosts).build(), 0.05))

@@ -95,9 +95,9 @@ GOOD = Profile.built_in().text()
         ("cores 2", "cores two", "line 3 .*'two' cannot be a number of cores"),
         ("cores 2", "cores 0", "without cores"),
         ("cores 2", "cores 2 3", "line 3 .*'3' is one word too many"),
-        ("cores 2", "core 2", "line 3 .*a width in bytes is missing"),
+        ("cores 2", "core 2", "line 3 .*no work 'core'"),
         ("wire ", "wire -", "wire must be positive"),
-        ("\nmeet ", "\nmet ", "no figure for meet; calibrate again"),
+        ("\nmeet ", "\nmet ", "no work 'met'"),
         ("\ncollective ", "\n# ", "no figure for collective; calibrate again"),
         ("\nscan 2", "\nscan 99999999999", "cannot be a number of ranks"),
         ("\nscan 2", "\nscan 0", "0 ranks"),
@@ -115,10 +115,6 @@ def test_seconds_that_make_no_sense(seconds: str) -> None:
     line = next(line for line in GOOD.splitlines() if line.startswith("meet "))
     with pytest.raises(_core.InputError):
         Profile.parse(GOOD.replace(line, line.rsplit(" ", 1)[0] + " " + seconds))
-
-
-def test_figures_of_works_that_were_measured_once_are_left_out() -> None:
-    assert Profile.parse(GOOD + "settle 2 8 1 524288 3e-09\n").text() == GOOD
 
 
 def test_twice_the_same_figure() -> None:

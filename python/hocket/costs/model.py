@@ -11,7 +11,7 @@ from hocket.costs.calibration import Calibration
 
 _FALLBACKS: Final = {variable.name: variable.fallback for variable in _core.variables()}
 SEGMENT: Final = _FALLBACKS["HOCKET_SEGMENT"]  # bytes of an MPI message of a schedule
-OUTSTANDING: Final = 32  # segments of a send that are handed to MPI: runtime/exchange/exchange_run.hpp
+OUTSTANDING: Final = _core.MOST_OUTSTANDING  # segments of a send that are handed to MPI before one completes
 
 
 @dataclass(frozen=True, slots=True)
