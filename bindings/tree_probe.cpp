@@ -1,6 +1,7 @@
 #include "core/network/tree_probe.hpp"
 
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.hpp"
@@ -27,6 +28,25 @@ void bind_tree_probe(nb::module_& m) {
   nb::class_<TreeProbe>(m, "TreeProbe", "Which streams to measure next, and the tree that their rates tell.")
       .def(nb::init<std::uint32_t, std::uint64_t, std::uint32_t>(), "hosts"_a, "seed"_a, "most"_a,
            "most: rounds that may be asked for, about")
+      .def_static(
+          "checking",
+          [](std::vector<double> out, std::vector<double> into,
+             const std::vector<std::tuple<std::vector<std::uint32_t>, double, double>>& bottlenecks,
+             std::uint64_t seed) {
+            hocket::MeasuredTree known{std::move(out), std::move(into), {}};
+            for (const auto& [hosts, from, to] : bottlenecks) {
+              Bottleneck each{hocket::HostSet(known.out.size(), 0), from, to};
+              for (const std::uint32_t host : hosts) {
+                if (host >= each.hosts.size()) throw hocket::InputError("a bottleneck of a host that is not there");
+                each.hosts[host] = 1;
+              }
+              known.bottlenecks.push_back(std::move(each));
+            }
+            return TreeProbe(std::move(known), seed);
+          },
+          "out"_a, "into"_a, "bottlenecks"_a, "seed"_a,
+          "asks for the permutations alone that check what is known: rates of hosts; hosts, out and into of "
+          "bottlenecks")
       .def(
           "next",
           [](const TreeProbe& p) {

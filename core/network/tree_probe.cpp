@@ -48,6 +48,16 @@ TreeProbe::TreeProbe(std::uint32_t hosts, std::uint64_t seed, std::uint32_t most
   advance();
 }
 
+TreeProbe::TreeProbe(MeasuredTree known, std::uint64_t seed)
+    : TreeProbe(static_cast<std::uint32_t>(known.out.size()), seed, 0) {
+  const auto is_of_others = [&](const Bottleneck& each) { return each.hosts.size() != hosts_; };
+  if (known.in.size() != hosts_ || std::ranges::any_of(known.bottlenecks, is_of_others))
+    throw InputError("a tree of bottlenecks needs as many rates as hosts");
+  tree_ = std::move(known);
+  stage_ = Stage::check;
+  advance();
+}
+
 const char* TreeProbe::doing() const {
   switch (stage_) {
     case Stage::alone:

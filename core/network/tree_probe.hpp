@@ -25,6 +25,9 @@ class TreeProbe {
  public:
   /// `most`: rounds that may be asked for, about. Throws InputError for fewer than 2 hosts or too many.
   TreeProbe(std::uint32_t hosts, std::uint64_t seed, std::uint32_t most);
+  /// Asks for the permutations alone, which check a tree that is known: errors(). Throws InputError for rates or
+  /// bottlenecks of other hosts.
+  TreeProbe(MeasuredTree known, std::uint64_t seed);
 
   /// The streams of the next round; none when all is done.
   [[nodiscard]] const std::vector<Stream>& next() const { return asked_; }

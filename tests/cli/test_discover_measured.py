@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from hocket.cli._shared.measured import keep
 from hocket.launch.mpi import find_mpi
 from hocket.launch.runtime.build import build_runtime
-from hocket.measure.discovery.found import kept_path
+from hocket.measure.discovery.found import Bottleneck, Found
 from hocket.system.cache import cache_dir
 from refusals import refused
 
@@ -51,8 +52,8 @@ def test_kept_networks_serve_without_measuring(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     shutil.copytree(runtime, cache_dir() / runtime.name)
     hosts = [f"n{host}" for host in range(8)]
-    made = hocket("network", "convert", "chain:4,4", "-o", kept_path(hosts))
-    assert made.code == 0, made
+    four = Bottleneck([0, 1, 2, 3], 1e6, 1e6)
+    keep(Found("2026-11-29", "", hosts, [1] * 8, [1e6] * 8, [1e6] * 8, [four]))
     answer = hocket("order", "--network", "measure", "--hosts", "n[0-7]")
     assert answer.code == 0, answer
     assert sorted(answer.out.split()) == hosts

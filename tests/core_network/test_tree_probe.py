@@ -190,6 +190,25 @@ def test_the_same_rates_tell_the_same() -> None:
     assert (one.out, one.rounds) == (other.out, other.rounds)
 
 
+@pytest.mark.parametrize("rewired", [False, True])
+def test_what_is_known_is_checked(rewired: bool) -> None:
+    """Six permutations find out that hosts have changed their switches."""
+    plan = with_rates(chain([8, 8, 8]), [4, 4])
+    known = probed(Simulated(plan.build(), 0.03))
+    bottlenecks = [(each.hosts, each.out, each.into) for each in known.bottlenecks]
+    if rewired:
+        hosts = [*range(0, 24, 2), *range(1, 24, 2)]
+        bottlenecks = [(sorted(hosts[host] for host in behind), *rates) for behind, *rates in bottlenecks]
+    simulated, probe = (
+        Simulated(plan.build(), 0.03, seed=2),
+        _core.TreeProbe.checking(known.out, known.into, bottlenecks, 1),
+    )
+    while streams := probe.next():
+        probe.add(simulated.rates(streams))
+    assert len(probe.errors) == 6
+    assert (sorted(probe.errors)[3] > 0.3) == rewired
+
+
 def test_no_more_rounds_than_were_allowed() -> None:
     plan = with_rates(chain([8, 8, 8, 8]), [8, 8, 8])
     assert probed(Simulated(plan.build()), most=80).rounds <= 110
@@ -200,6 +219,10 @@ def test_wrong_input() -> None:
         _core.TreeProbe(1, 1, 100)
     with pytest.raises(_core.InputError, match="one of each switch"):
         _core.TreeProbe(5000, 1, 100)
+    with pytest.raises(_core.InputError, match="as many rates as hosts"):
+        _core.TreeProbe.checking([1.0, 1.0], [1.0], [], 1)
+    with pytest.raises(_core.InputError, match="host that is not there"):
+        _core.TreeProbe.checking([1.0, 1.0], [1.0, 1.0], [([2], 1.0, 1.0)], 1)
     probe = _core.TreeProbe(4, 1, 100)
     with pytest.raises(_core.InputError, match="as many rates"):
         probe.add([1.0])

@@ -8,10 +8,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from statistics import median
 
 import pytest
 
 from hocket.launch.mpi import Mpi
+from hocket.measure.discovery.found import Found
 from hocket.network import read_network
 
 pytestmark = [
@@ -22,6 +24,14 @@ pytestmark = [
     ),
 ]
 RATE = 20e6 / 8
+CHECK = """
+import json
+from hocket.cli._shared.measured import measure_network
+from hocket.measure.discovery.found import Found
+checked = [measure_network(None, None, None, 15, known=Found.from_json(each)) for each in known]
+if None not in checked:
+    print(json.dumps([each.errors for each in checked]))
+"""
 
 
 def test_two_switches(mpi: Mpi, tmp_path: Path) -> None:
@@ -40,3 +50,18 @@ def test_two_switches(mpi: Mpi, tmp_path: Path) -> None:
     assert behind in ({"n0", "n1", "n2", "n3"}, {"n4", "n5", "n6", "n7"})
     assert min(told["bottlenecks"][0][way] for way in ("out", "into")) == pytest.approx(RATE, rel=0.2)
     assert read_network(str(path)).ranks == 16
+
+    # What is known is checked by the same ranks: as it is, and as if two hosts had changed their places.
+    hosts = told["hosts"]
+    moved = {"n0": "n7", "n7": "n0"}
+    tree = {key: told[key] for key in Found.__dataclass_fields__}
+    known = [tree, tree | {"hosts": [moved.get(host, host) for host in hosts]}]
+    script = tmp_path / "check.py"
+    script.write_text(f"known = {known!r}\n" + CHECK)
+    done = subprocess.run(
+        [*lab, "--mpi", mpi.mpiexec, "--", sys.executable, str(script)], capture_output=True, text=True,
+        timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    same, other = json.loads(done.stdout.splitlines()[-1])
+    assert len(same) == len(other) == 6 and median(same) < median(other)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hocket.cli._shared.measured import answer, write_network
+from hocket.cli._shared import measured as measured_networks
+from hocket.cli._shared.measured import answer, keep, kept_or_measured, write_network
 from hocket.errors import NetworkError
-from hocket.measure.discovery.found import Bottleneck, Found, kept_for, kept_path
+from hocket.measure.discovery.found import Bottleneck, Found, kept_for
 from hocket.network import read_network
 
 HOST = 6e6  # bytes/s
@@ -105,10 +107,39 @@ def test_networks_are_kept_by_their_hosts(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     measured = found(8, (FOUR,))
     assert kept_for(measured.hosts) is None
-    path = kept_path(measured.hosts)
-    write_network(measured, str(path))
-    assert kept_for(reversed(measured.hosts)) == path  # type: ignore[arg-type]
-    assert kept_for(measured.hosts[2:5]) == path
+    path = keep(measured)
+    told = path.with_suffix(".json")
+    assert kept_for(measured.hosts[::-1]) == (path, measured)
+    assert kept_for([f"{host}.example" for host in measured.hosts[2:5]]) == (path, measured)
     assert kept_for([*measured.hosts, "n8"]) is None
-    path.write_text("[")
-    assert kept_for(measured.hosts) is None
+    strange = json.dumps(measured.as_json() | {"out": ["fast"] * 8})
+    for damaged in ("[", "{}", "[]", '{"bottlenecks": [1]}', '{"bottlenecks": [], "more": 1}', strange):
+        told.write_text(damaged)
+        assert kept_for(measured.hosts) is None
+
+
+@pytest.mark.parametrize("off", [0.05, 0.6])
+def test_what_is_kept_is_checked_and_rewired_hosts_are_measured_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], off: float
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    kept, anew = found(8, (FOUR,)), found(8, (TWO,))
+    path = keep(kept)
+    monkeypatch.setattr(
+        measured_networks,
+        "measure_network",
+        lambda *_, known=None: anew if known is None else replace(known, errors=[off] * 6),
+    )
+    assert kept_or_measured(kept.hosts, 8, None, None) == str(path)
+    is_rewired = "rates are off by 60 %" in capsys.readouterr().err
+    assert is_rewired == (off > 0.3) and kept_for(kept.hosts) == (path, anew if is_rewired else kept)
+
+
+def test_what_is_known_between_some_of_the_hosts() -> None:
+    measured = found(8, (replace(FOUR, out=HOST / 4), TWO))
+    some = measured.among(["n4", "n5.example", "n6", "n0"])
+    assert some.hosts == ["n4", "n5.example", "n6", "n0"]
+    from_the_other_side = Bottleneck([3], FOUR.into, HOST / 4)
+    assert some.bottlenecks == [from_the_other_side, Bottleneck([2], TWO.out, TWO.into)]
+    assert measured.among(["n5", "n0"]).bottlenecks == [Bottleneck([0], HOST / 4, FOUR.into)]
+    assert measured.among(["n0", "m0"]).out == [HOST, 0.0] and not measured.has(["n0", "m0"])

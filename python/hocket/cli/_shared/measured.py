@@ -7,6 +7,7 @@ import os
 import platform
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from hocket.measure.discovery.found import Found
 
 SECONDS: Final = 60.0
+MOST_OFF: Final = 0.3  # of a bottleneck's rate: other traffic is less
 
 
 def seconds_option(help: str, least: float, most: float) -> Decorator:
@@ -67,9 +69,10 @@ def check_ranks_given(ranks: int | None) -> None:
 
 
 def measure_network(
-    ranks: int | None, mpi_name: str | None, hostfile: str | None, seconds: float
+    ranks: int | None, mpi_name: str | None, hostfile: str | None, seconds: float, known: Found | None = None
 ) -> Found | None:
-    """The bottlenecks between the hosts of ranks; None on other ranks than the first of a job."""
+    """The bottlenecks between the hosts of ranks, or errors of those that are ``known``; None on other ranks than the
+    first of a job."""
     from hocket.launch.job import in_a_job
 
     if ranks is None and not in_a_job():
@@ -77,7 +80,7 @@ def measure_network(
             "-n is missing",
             remedy="give the number of ranks and --hostfile FILE, or start it as the program of a job",
         )
-    what = {"seconds": seconds}
+    what = {"seconds": seconds} | ({} if known is None else {"known": known.as_json()})
     found = by_ranks("hocket.measure.discovery.measure:work", what, ranks, mpi_name, hostfile)
     if found is None:
         return None
@@ -103,28 +106,50 @@ def write_network(found: Found, path: str) -> None:
     write_files(network_files(found.described().build(), path, found.comment()))
 
 
-def kept_or_measured(
-    hosts: Collection[str], ranks: int | None, mpi_name: str | None, hostfile: str | None
-) -> str:
-    """The file of the network that is kept of these hosts; it is measured first where there is none."""
-    from hocket.measure.discovery.found import kept_for, kept_path
+def keep(found: Found) -> Path:
+    """Keep the network file in the cache, and beside it all that was found. Raises NetworkError where there is none."""
+    from hocket.measure.discovery.found import kept_path
 
-    names = set(hosts) or {platform.node()}
-    if kept := kept_for(names):
-        return str(kept)
-    click.echo(f"hocket: measuring the network between the hosts, in about {SECONDS:.0f} s", err=True)
-    found = measure_network(ranks, mpi_name, hostfile, SECONDS)
-    assert found is not None  # in no job
-    path = str(kept_path(found.hosts))
-    write_network(found, path)
-    click.echo("\n".join([*found.sentences(), f"kept in {path}; remove it to measure again"]), err=True)
+    path = kept_path(found.hosts)
+    write_network(found, str(path))
+    write_files({str(path.with_suffix(".json")): json.dumps(found.as_json())})
     return path
 
 
-def measured_between(hosts: Sequence[str], mpi_name: str | None = None) -> str:
-    """The same where only hosts are known: a rank on each measures."""
-    from hocket.launch.job import in_a_job
+def kept_or_measured(
+    hosts: Collection[str], ranks: int | None, mpi_name: str | None, hostfile: str | None
+) -> str:
+    """The file of the network that is kept of these hosts; it is measured first where there is none, or where the hosts
+    were rewired since."""
+    from hocket.measure.discovery.found import kept_for
 
+    names = set(hosts) or {platform.node()}
+    if kept := kept_for(names):
+        path, known = kept
+        checked = measure_network(ranks, mpi_name, hostfile, SECONDS, known=known)
+        assert checked is not None  # in no job
+        off = median(checked.errors or [0.0])
+        if off <= MOST_OFF and known.has(checked.hosts):
+            return str(path)
+        click.echo(
+            f"hocket: the network is not what was kept on {known.date}: rates are off by {100 * off:.0f} %",
+            err=True,
+        )
+    click.echo(f"hocket: measuring the network between the hosts, in about {SECONDS:.0f} s", err=True)
+    found = measure_network(ranks, mpi_name, hostfile, SECONDS)
+    assert found is not None  # in no job
+    path = keep(found)
+    click.echo("\n".join([*found.sentences(), f"kept in {path}; remove it to measure again"]), err=True)
+    return str(path)
+
+
+def measured_between(hosts: Sequence[str], mpi_name: str | None = None) -> str:
+    """The file that is kept, unchecked, where only hosts are known; if there is none, a rank on each measures."""
+    from hocket.launch.job import in_a_job
+    from hocket.measure.discovery.found import kept_for
+
+    if kept := kept_for(hosts) if hosts else None:
+        return str(kept[0])
     if not hosts:
         raise UsageError(
             "--network measure: between which hosts is not said",

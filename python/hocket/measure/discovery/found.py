@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any, Final
 
+from hocket import _core
 from hocket.errors import HocketError, NetworkError
 from hocket.network.description import NetworkDescription
-from hocket.network.known import read_network_description
 from hocket.network.parts import DEFAULT_LATENCY, Link
 from hocket.system.cache import cache_dir, check_private
+from hocket.system.files import read_file
 from hocket.system.text import some
 from hocket.units import format_rate
 
@@ -66,6 +68,36 @@ class Found:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+    def has(self, names: Collection[str]) -> bool:
+        """True if all these hosts took part, with or without domains."""
+        return set(map(_label, names)) <= set(map(_label, self.hosts))
+
+    def among(self, names: Sequence[str]) -> Found:
+        """Results between these hosts alone, in their order; one that was not there has no link."""
+        at = {_label(host): number for number, host in enumerate(self.hosts)}
+        order = [at.get(_label(name), -1) for name in names]
+        bottlenecks = []
+        for each in self.bottlenecks:
+            inside = [new for new, old in enumerate(order) if old in each.hosts]
+            if 2 * len(inside) > len(names):  # seen from the other side
+                outside = [new for new, old in enumerate(order) if old not in each.hosts]
+                bottlenecks.append(Bottleneck(outside, each.into, each.out))
+            else:
+                bottlenecks.append(Bottleneck(inside, each.out, each.into))
+        return replace(
+            self,
+            hosts=list(names),
+            ranks=[self.ranks[old] if old >= 0 else 1 for old in order],
+            out=[self.out[old] if old >= 0 else 0.0 for old in order],
+            into=[self.into[old] if old >= 0 else 0.0 for old in order],
+            bottlenecks=[each for each in bottlenecks if each.hosts],
+        )
+
+    def check(self, seed: int = 1) -> _core.TreeProbe:
+        """Rounds of permutations whose errors tell if it still holds."""
+        bottlenecks = [(each.hosts, each.out, each.into) for each in self.bottlenecks]
+        return _core.TreeProbe.checking(self.out, self.into, bottlenecks, seed)
 
     @property
     def many_paths(self) -> bool:
@@ -231,19 +263,23 @@ def kept_path(hosts: Collection[str]) -> Path:
     return cache_dir() / f"network-{digest}.toml"
 
 
-def kept_for(hosts: Collection[str]) -> Path | None:
-    """The smallest kept network that has all of these hosts, with or without domains. Damaged files are left alone."""
+def kept_for(hosts: Collection[str]) -> tuple[Path, Found] | None:
+    """The file of the smallest kept network that has all of these hosts, and what was measured for it. Damaged files
+    are left alone."""
     kept = sorted(cache_dir().glob("network-*.toml"), key=lambda path: path.stat().st_size)
-    return next((path for path in kept if _labels(hosts) <= _labels(_hosts(path))), None)
+    read = ((path, _read(path.with_suffix(".json"))) for path in kept)
+    return next(((path, found) for path, found in read if found and found.has(hosts)), None)
 
 
-def _labels(hosts: Iterable[str]) -> set[str]:
-    return {host if host[:1].isdigit() else host.partition(".")[0] for host in hosts}  # addresses stay
+def _label(host: str) -> str:
+    return host if host[:1].isdigit() else host.partition(".")[0]  # addresses stay
 
 
-def _hosts(path: Path) -> Iterator[str]:
+def _read(path: Path) -> Found | None:
     try:
         check_private(path)
-        yield from (host.name for host in read_network_description(str(path)).hosts)
-    except (HocketError, OSError):
-        return
+        found = Found.from_json(json.loads(read_file(path)))
+        found.check()
+    except (HocketError, OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+    return found

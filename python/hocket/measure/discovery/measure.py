@@ -25,21 +25,27 @@ _MESSAGES: Final = 64  # of a stream at a host's rate in a round
 _LEAST, _FIRST, _MOST = 1 << 11, 1 << 15, 1 << 20  # bytes of a message
 
 
-def measure(comm: MPI.Intracomm, seconds: float, say: Say, seed: int = 1) -> Found | None:
-    """Measure for about so long; the result on rank 0. Raises HocketError on all ranks alike."""
+def measure(
+    comm: MPI.Intracomm, seconds: float, say: Say, seed: int = 1, known: Found | None = None
+) -> Found | None:
+    """Measure for about so long, or check what is ``known`` by a few permutations; the result on rank 0. Raises
+    HocketError on all ranks alike."""
     hosts = HostRanks(comm)
-    found = _measured(hosts, seconds, say, seed) if hosts.measures else None
+    found = _measured(hosts, seconds, say, seed, known) if hosts.measures else None
     hosts.wait()
     return found
 
 
 def work(comm: MPI.Intracomm, what: dict[str, Any], tell: Tell) -> dict[str, Any] | None:
     """Do one rank's part of a job; returns what was found on rank 0."""
-    found = measure(comm, what["seconds"], lambda at, of, now: tell({"at": at, "of": of, "work": now}))
+    known = Found.from_json(what["known"]) if "known" in what else None
+    found = measure(
+        comm, what["seconds"], lambda at, of, now: tell({"at": at, "of": of, "work": now}), known=known
+    )
     return None if found is None else found.as_json()
 
 
-def _measured(hosts: HostRanks, seconds: float, say: Say, seed: int) -> Found | None:
+def _measured(hosts: HostRanks, seconds: float, say: Say, seed: int, known: Found | None) -> Found | None:
     count = len(hosts.names)
     if count < 2 or hosts.comm.Get_rank() != 0:
         while count >= 2 and hosts.rates([], 0, 0)[1]:
@@ -48,7 +54,7 @@ def _measured(hosts: HostRanks, seconds: float, say: Say, seed: int) -> Found | 
     most = int(min(max(_ROUNDS, _ROUNDS_PER_HOST * count), seconds / (_USUAL + _AROUND)))
     each = min(max(seconds / most - _AROUND, _SHORTEST), _LONGEST)
     began, moved = time.monotonic(), 0.0
-    probe = _core.TreeProbe(count, seed, most)
+    probe = _core.TreeProbe(count, seed, most) if known is None else known.among(hosts.names).check(seed)
     rates: Sequence[float] = hosts.rates(probe.next(), _LONGEST / 2, _FIRST)[0]  # how long messages should be
     each = min(each, max(_SHORTEST, _BYTES / max(*rates, 1.0)))
     size = _LEAST
