@@ -152,7 +152,8 @@ Decision Chooser::counted(Decision decision) {
   ++calls_;
   ++chosen.calls;
   spent_ += chosen.seconds;
-  for (std::size_t c = 0; c < beliefs_.size(); ++c) covariance(c, c) += spread::drift * spread::drift;
+  for (std::size_t c = 0; c < beliefs_.size(); ++c)
+    if (covariance(c, c) > 0) covariance(c, c) += spread::drift * spread::drift;
   return decision;
 }
 

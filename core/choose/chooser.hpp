@@ -75,6 +75,10 @@ class Chooser {
   /// `calls` calls were made by `candidate` before the first decision; one, the last, took `seconds`.
   void seen(std::size_t candidate, std::uint64_t calls, double seconds);
 
+  /// The library's cost is what was seen, for good: beside schedules of others, calls by it would seem faster than
+  /// among calls by the library alone, and all would go back to it.
+  void fix_native() { covariance(0, 0) = 0; }
+
   /// Decides which candidate serves the next call.
   [[nodiscard]] Decision next();
   /// The same where nothing new may be tried or timed: best(). The cost of the last timed call may come later.

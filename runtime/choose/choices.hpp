@@ -179,6 +179,8 @@ class Choices {
   [[nodiscard]] double wire_seconds(const Choice& choice) const;
   /// The bound of a planned exchange for messages of so many bytes, by the rates of the network as described.
   [[nodiscard]] static double bound_seconds(const Planned& planned, std::size_t bytes);
+  /// True if others load the wires meanwhile: most likely communicators of the same split, which choose alike.
+  [[nodiscard]] bool shares_wires(const Choice& choice) const;
   void doubt_rates(MPI_Comm comm, const Choice& choice);
   [[nodiscard]] bool pays(const Choice& choice, double seconds) const;
   [[nodiscard]] double agreement_seconds(MPI_Comm comm);

@@ -12,6 +12,7 @@
 #include "core/choose/forecast.hpp"
 #include "core/model/fair_share.hpp"
 #include "runtime/choose/choices.hpp"
+#include "runtime/mpi/world.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/progress/waiting.hpp"
@@ -37,6 +38,13 @@ double Choices::wire_seconds(const Choice& choice) const {
   const bool row = !choice.kind.collective->rooted && pattern != Pattern::all_reduce;
   const double bytes = static_cast<double>(choice.sizes.bytes) * (row ? members_.size() - 1 : 1);
   return bytes / (faster_ * plans.network().host_rate());
+}
+
+bool Choices::shares_wires(const Choice& choice) const {
+  constexpr double alone = 2.5;  // times the bound: the library's all-to-all takes less where nobody else sends
+  int world = 0;
+  if (in_world()) check(PMPI_Comm_size(MPI_COMM_WORLD, &world));
+  return members_.size() < world && choice.bound_seconds > 0 && choice.native_seconds > alone * choice.bound_seconds;
 }
 
 double Choices::bound_seconds(const Planned& planned, std::size_t bytes) {

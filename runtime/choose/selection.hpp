@@ -79,6 +79,8 @@ class Selection {
   /// `calls` calls were served by the library before; one took `seconds`.
   void seen(std::uint64_t calls, double seconds);
 
+  void fix_native() { chooser_.fix_native(); }
+
   /// The candidate that serves the next call. Collective.
   std::size_t next(MPI_Comm comm);
   /// The one that serves it where the ranks may not agree on anything. Local.

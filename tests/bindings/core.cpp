@@ -207,6 +207,7 @@ void add_to_choices(nb::module_& m) {
   known<Chooser>()
       .def("recall", &Chooser::recall, "candidate"_a, "seconds"_a)
       .def("seen", &Chooser::seen, "candidate"_a, "calls"_a, "seconds"_a)
+      .def("fix_native", &Chooser::fix_native)
       .def("noise", &Chooser::noise, "candidate"_a)
       .def_prop_ro("calls", &Chooser::calls)
       .def_prop_ro("trials", &Chooser::trials)

@@ -189,3 +189,25 @@ def test_exact_functions() -> None:
         assert exact_exp(x) == pytest.approx(math.exp(x), rel=1e-12)
         assert exact_log(math.exp(x)) == pytest.approx(x, abs=2e-10)
     assert exact_exp(1e9) == exact_exp(700.0) and exact_exp(-1e9) == exact_exp(-700.0)
+
+
+@pytest.mark.parametrize("is_fixed", [False, True])
+def test_what_others_would_leave_to_the_library_tempts_nobody(is_fixed: bool) -> None:
+    """Four communicators share their wires. Who calls the library while others wait for their turns is faster than
+    these, and all are slower for it."""
+    choosers = [Chooser([math.nan, 0.3, 0.35]) for _ in range(4)]
+    for chooser in choosers:
+        chooser.seen(0, 1, 1.0)
+        if is_fixed:
+            chooser.fix_native()
+    rng, total = Random(1), 0.0
+    for _ in range(40):
+        decisions = [chooser.next() for chooser in choosers]
+        crowd = sum(decision.candidate == 0 for decision in decisions)
+        for chooser, decision in zip(choosers, decisions, strict=True):
+            alone = 0.6 if decision.candidate == 0 else 0.85
+            took = (alone + 0.1 * crowd) * rng.uniform(0.9, 1.1)
+            total += took / len(choosers)
+            if decision.timed:
+                chooser.learn(took)
+    assert (total < 0.9 * 40) == is_fixed
