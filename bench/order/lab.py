@@ -5,7 +5,8 @@
 
 Nothing of Hocket is loaded into the programs. Jobs take turns: given, ordered, ordered, given, … A halo is of a
 periodic grid of ranks and is ordered for its own messages; the others for all-gather, all-reduce and all-to-all, as
-`hocket order` does by itself. Raw numbers and medians go to bench/results/order-lab.{csv,md}.
+`hocket order` does by itself. Of a reordered-halo ranks are at random in both; HOCKET_REORDER=1 puts them in order. Raw
+numbers and medians go to bench/results/order-lab.{csv,md}.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ from hocket.order.job import gain_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "lab"))
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from run import PROGRAM, emulated, lab_options, lab_up, settings_of
+from run import PROGRAM, emulated, environments_of, lab_options, lab_up, settings_of
 
 from mpi_jobs import compiled, mpis
 from results_file import Row, alternating, begin, cells, grouped, spread
+
+Places = dict[str, tuple[list[tuple[str, int]], dict[str, str]]]
 
 
 def grid_of(ranks: int) -> tuple[int, int]:
@@ -74,20 +77,26 @@ def measure(
             ranks = network.ranks
             wanted = (
                 [halo(ranks, int(size))]
-                if name == "halo"
+                if name.endswith("halo")
                 else parse_wanted(",".join(DEFAULT_CALLS), ranks, int(size))
             )
             found = order_job(job, wanted, whole_hosts=True)
-            places = {"given": given, "ordered": found.blocks}
+            places: Places = {"given": (given, {}), "ordered": (found.blocks, {})}
+            if name == "reordered-halo":
+                env = environments_of(arguments, mpi, network)["scheduled"]
+                places = {
+                    order: (given, env | {"HOCKET_REORDER": switch})
+                    for order, switch in zip(places, "01", strict=True)
+                }
             own = next(
                 (one for one in wanted if one.collective.replace("-", "") == name and one.name == "ring"),
                 wanted[0],
             )
             predicted = gain_of(job.network, found.given, found.place, [own]) ** (1 / own.call.weight)
-            command = [str(program), name, f"{size}:{arguments.repetitions}"]
+            command = [str(program), name.removeprefix("reordered-"), f"{size}:{arguments.repetitions}"]
             for number in range(arguments.jobs):
                 for order in alternating(places, number):
-                    for seconds in run(lab, mpi, command, places[order], arguments):
+                    for seconds in run(lab, mpi, command, *places[order], arguments):
                         row: Row = {"mpi": mpi.family.value, "shuffle": shuffle, "call": name}
                         row |= {"bytes": int(size), "job": number, "order": order, "how": found.how}
                         rows.append(row | {"seconds": seconds, "gain by rates": round(predicted, 3)})
@@ -99,10 +108,15 @@ def measure(
 
 
 def run(
-    lab: Lab, mpi: Mpi, command: list[str], hosts: list[tuple[str, int]], arguments: argparse.Namespace
+    lab: Lab,
+    mpi: Mpi,
+    command: list[str],
+    hosts: list[tuple[str, int]],
+    env: dict[str, str],
+    arguments: argparse.Namespace,
 ) -> list[float]:
-    """Seconds of each repetition of one native job."""
-    done = lab.run(command, mpi=mpi, hosts=hosts, timeout=arguments.timeout, capture=True)
+    """Seconds of each repetition of one job."""
+    done = lab.run(command, mpi=mpi, env=env, hosts=hosts, timeout=arguments.timeout, capture=True)
     if done.exit_code != 0:
         sys.exit(f"{mpi.family.value}: exit code {done.exit_code}\n{done.output}")
     lines = [line.split() for line in done.output.splitlines()]
@@ -111,6 +125,9 @@ def run(
 
 def summary(heading: Row, rows: list[Row]) -> list[str]:
     """Medians of both orders."""
+    gains = ["times as fast", "of its ring, by rates"]
+    reordered = any(row["call"] == "reordered-halo" for row in rows)
+    loaded = "HOCKET_REORDER=0 and 1" if reordered else "Nothing of Hocket is loaded"
     told = []
     for key, of in grouped(rows, "mpi", "shuffle", "call", "bytes").items():
         seconds = {name: [row["seconds"] for row in some] for name, some in grouped(of, "order").items()}
@@ -119,21 +136,9 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         told.append([*key, *shown, f"{gain:.2f}", f"{of[0]['gain by rates']:.2f}"])
     return [
         *emulated(f"Native calls in both orders, {heading['network']},", heading),
-        *cells(
-            [
-                "MPI",
-                "seed",
-                "call",
-                "bytes",
-                "at random",
-                "ordered",
-                "times as fast",
-                "of its ring, by rates",
-            ],
-            told,
-        ),
+        *cells(["MPI", "seed", "call", "bytes", "at random", "ordered", *gains], told),
         "",
-        "Milliseconds a call, median (minimum–maximum). Nothing of Hocket is loaded; every byte is checked.",
+        f"Milliseconds a call, median (minimum–maximum). {loaded}; every byte is checked.",
     ]
 
 

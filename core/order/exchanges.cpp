@@ -11,7 +11,6 @@
 namespace hocket::order {
 namespace {
 
-constexpr std::uint64_t most_routes = 12'000'000;  ///< some seconds
 constexpr std::uint32_t most_rounds = 24;
 constexpr std::size_t most_partners = 4;  ///< of a unit, those it exchanges most bytes with
 constexpr std::uint32_t reach = 2;        ///< slots on either side of a partner's
@@ -19,8 +18,9 @@ constexpr std::uint32_t random_tries = 4;
 
 class Exchanges {
  public:
-  Exchanges(const Network& network, const Units& units, std::span<const Call> calls, std::vector<Unit> slot)
-      : network_(network), units_(units), slot_(std::move(slot)), unit_at_(units.size()) {
+  Exchanges(const Network& network, const Units& units, std::span<const Call> calls, std::vector<Unit> slot,
+            std::uint64_t most_routes)
+      : network_(network), units_(units), slot_(std::move(slot)), unit_at_(units.size()), most_routes_(most_routes) {
     for (Unit unit = 0; unit < units.size(); ++unit) unit_at_[slot_[unit]] = unit;
     place_ = places_of(units, slot_);
     const auto ranks = static_cast<Rank>(place_.size());
@@ -47,7 +47,7 @@ class Exchanges {
   [[nodiscard]] const std::vector<Unit>& slots() const { return slot_; }
   /// From now on the channels' times are to be even; before, their sum is to be small.
   void make_even() { even_ = true; }
-  [[nodiscard]] bool spent() const { return routes_ > most_routes; }
+  [[nodiscard]] bool spent() const { return routes_ > most_routes_; }
 
   /// A round over all units; false if nothing was gained.
   bool round(const UnitGraph& graph, algorithms::Random& random) {
@@ -166,7 +166,7 @@ class Exchanges {
   std::vector<double> seconds_;  ///< per step and channel
   std::vector<double> power_;    ///< per step: the sum of the fourth powers
   std::vector<Channel> route_;
-  std::uint64_t routes_ = 0;
+  std::uint64_t routes_ = 0, most_routes_;
   double score_ = 0;
   bool even_ = false;
 };
@@ -184,11 +184,11 @@ std::vector<Rank> places_of(const Units& units, std::span<const Unit> slot) {
 }
 
 std::vector<Unit> exchanged(const Network& network, const Units& units, const UnitGraph& graph,
-                            std::span<const Call> calls, std::vector<Unit> slot) {
+                            std::span<const Call> calls, std::vector<Unit> slot, std::uint64_t most_routes) {
   Wires wires(network);
   std::vector<Unit> best = slot;
   double least = wires.score(calls, places_of(units, slot));
-  Exchanges search(network, units, calls, std::move(slot));
+  Exchanges search(network, units, calls, std::move(slot), most_routes);
   algorithms::Random random(1);
   bool even = false;
   for (std::uint32_t round = 0; round < most_rounds && !search.spent(); ++round) {

@@ -1,6 +1,7 @@
 #include "core/order/order.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/error.hpp"
@@ -77,24 +78,19 @@ Units units_of(const Network& network, std::span<const Node> hosts, Freedom free
   return units;
 }
 
-std::uint64_t messages(std::span<const Call> calls, Rank ranks) {
+/// `of_form`: those of a step in closed form.
+std::uint64_t messages(std::span<const Call> calls, Rank of_form) {
   std::uint64_t sum = 0;
   for (const Call& call : calls)
-    for (const Step& step : call.steps) sum += step.messages.empty() ? ranks : step.messages.size();
+    for (const Step& step : call.steps) sum += step.messages.empty() ? of_form : step.messages.size();
   return sum;
-}
-
-bool lists_messages(std::span<const Call> calls) {
-  return std::ranges::any_of(calls, [](const Call& call) {
-    return std::ranges::any_of(call.steps, [](const Step& step) { return !step.messages.empty(); });
-  });
 }
 
 /// Maps what the calls list: from scratch onto the hosts in the order in which rings load the wires least, and from the
 /// given order.
 void compare_mapped(const Network& network, std::span<const Node> given,
                     std::span<const std::vector<Node>* const> lines, std::span<const Call> calls, Freedom freedom,
-                    Search& search) {
+                    std::uint64_t most_routes, Search& search) {
   if (freedom == Freedom::hosts && !equal_hosts(network)) return;
   const bool few =
       network.ranks() <= most_ranks_exchanged && messages(calls, network.ranks()) <= most_messages_exchanged;
@@ -104,7 +100,7 @@ void compare_mapped(const Network& network, std::span<const Node> given,
     std::vector<Unit> slot = bisected(network, units, graph);
     search.compare(places_of(units, slot), "mapped by recursive bisection");
     if (few)
-      search.compare(places_of(units, exchanged(network, units, graph, calls, std::move(slot))),
+      search.compare(places_of(units, exchanged(network, units, graph, calls, std::move(slot), most_routes)),
                      "mapped by recursive bisection and exchanges");
   }
   if (!few) return;
@@ -112,18 +108,15 @@ void compare_mapped(const Network& network, std::span<const Node> given,
   const UnitGraph graph = graph_of(as_given, calls);
   std::vector<Unit> own(as_given.size());
   for (Unit unit = 0; unit < own.size(); ++unit) own[unit] = unit;
-  search.compare(places_of(as_given, exchanged(network, as_given, graph, calls, std::move(own))),
+  search.compare(places_of(as_given, exchanged(network, as_given, graph, calls, std::move(own), most_routes)),
                  "the given order improved by exchanges");
 }
 
-void check_hosts(const Network& network, std::span<const Node> given) {
+void check(const Network& network, std::span<const Node> given, std::span<const Call> calls) {
   std::vector<Node> sorted(given.begin(), given.end());
   std::ranges::sort(sorted);
   if (!std::ranges::equal(sorted, network.hosts()))
     throw InputError("these are not the hosts of the network, each once");
-}
-
-void check_calls(const Network& network, std::span<const Call> calls) {
   for (const Call& call : calls)
     for (const Step& step : call.steps)
       for (const Message& one : step.messages)
@@ -141,9 +134,9 @@ std::vector<Rank> filled(const Network& network, std::span<const Node> hosts) {
   return place;
 }
 
-Order order_ranks(const Network& network, std::span<const Node> given, std::span<const Call> calls, Freedom freedom) {
-  check_hosts(network, given);
-  check_calls(network, calls);
+Order order_ranks(const Network& network, std::span<const Node> given, std::span<const Call> calls, Freedom freedom,
+                  std::uint64_t most_routes) {
+  check(network, given, calls);
   Search search(network, calls);
   search.compare(filled(network, given), "as given");
   const double given_score = search.least();
@@ -156,18 +149,28 @@ Order order_ranks(const Network& network, std::span<const Node> given, std::span
       search.compare(dealt(network, one.hosts), std::string(one.how) + ", ranks dealt out to the hosts in turn");
   }
   if (given.size() <= most_hosts_permuted && network.ranks() <= most_ranks_permuted) search.compare_all(given);
-  if (lists_messages(calls)) {
+  if (messages(calls, 0) > 0) {
     Wires wires(network);
-    Call ring;
-    ring.steps.push_back({NativeStep{}, 1, {}});
+    const Call ring{{{NativeStep{}, 1, {}}}};
     const auto line = std::ranges::min_element(
         orders, {}, [&](const HostOrder& one) { return wires.call(ring, filled(network, one.hosts)).seconds; });
     std::vector<const std::vector<Node>*> lines{&line->hosts};
     for (const HostOrder& one : orders)
       if (one.compact && &one != &*line) lines.push_back(&one.hosts);
-    compare_mapped(network, given, lines, calls, freedom, search);
+    compare_mapped(network, given, lines, calls, freedom, most_routes, search);
   }
   return search.least() < given_score - least_gain ? search.best() : as_given;
+}
+
+Order reordered(const Network& network, std::span<const Rank> given, std::span<const Call> calls) {
+  constexpr std::uint64_t most_routes = 2'000'000;
+  Order best = order_ranks(network, network.hosts(), calls, Freedom::ranks, most_routes);
+  Wires wires(network);
+  const double gain = wires.score(calls, given) - wires.score(calls, best.place);  // a logarithm
+  if (!(gain > least_gain)) return {{given.begin(), given.end()}, "as given"};
+  best.gain = std::exp(gain);
+  if (best.how == "as given") best.how = "in the order of the network's hosts";
+  return best;
 }
 
 Schedule placed(const Schedule& schedule, std::span<const Rank> place) {

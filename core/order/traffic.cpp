@@ -45,10 +45,8 @@ Call native_call(const LibraryCall& algorithm, Rank ranks, double block, double 
 
 Call demand_call(const Demand& demand, double weight) {
   if (!demand.by_matrix()) throw InputError("only an irregular demand is a list of messages");
-  Step step;
-  step.messages = demand.matrix.list();
   Call call{{}, weight};
-  if (!step.messages.empty()) call.steps.push_back(std::move(step));
+  if (demand.matrix.messages() > 0) call.steps.push_back({{}, 0, demand.matrix.list()});
   return call;
 }
 
@@ -141,11 +139,6 @@ Busiest Wires::of_call(const Call& call, std::span<const Rank> place) {
   }
   all.channel = longest.channel;
   return all;
-}
-
-Busiest Wires::call(const Call& call, std::span<const Rank> place) {
-  forms_.clear();
-  return of_call(call, place);
 }
 
 double Wires::score(std::span<const Call> calls, std::span<const Rank> place) {

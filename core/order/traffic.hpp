@@ -86,7 +86,10 @@ class Wires {
   explicit Wires(const Network& network) : network_(network), load_(network.channels(), 0) {}
 
   /// Seconds of all steps, and the channel of the step that takes longest.
-  [[nodiscard]] Busiest call(const Call& call, std::span<const Rank> place);
+  [[nodiscard]] Busiest call(const Call& call, std::span<const Rank> place) {
+    forms_.clear();
+    return of_call(call, place);
+  }
   /// Σ weight · log(seconds): two orders differ by the logarithm of how many times as fast the calls are, whatever
   /// their sizes. −∞ where some call needs no wire.
   [[nodiscard]] double score(std::span<const Call> calls, std::span<const Rank> place);

@@ -10,8 +10,6 @@
 namespace hocket::runtime {
 
 std::string warn(MPI_Comm comm, int source, const std::string& text) {
-  int rank = 0;
-  check(PMPI_Comm_rank(comm, &rank));
   char line[1024] = "";
   text.copy(line, sizeof line - 1);
   run_collective(PMPI_Ibcast, line, sizeof line, MPI_CHAR, source, comm);
@@ -19,15 +17,14 @@ std::string warn(MPI_Comm comm, int source, const std::string& text) {
   int known_to_any = 0;
   run_collective(PMPI_Iallreduce, &known, &known_to_any, 1, MPI_INT, MPI_MAX, comm);
   if (known_to_any) return line;
-  if (rank == 0) say(line);
+  if (rank_in(comm) == 0) say(line);
   wait_for_all(comm);  // The condition behind the warning may end the job.
   return line;
 }
 
 void tell_config_warnings(MPI_Comm comm, std::span<const std::uint64_t> digests) {
   const std::vector<std::string>& own = settings().config_warnings;
-  int rank = 0;
-  check(PMPI_Comm_rank(comm, &rank));
+  const int rank = rank_in(comm);
   // Ranks usually have the same environment, so one rank per distinct digest reports its warnings.
   std::set<std::uint64_t> told{0};
   for (int source = 0; source < static_cast<int>(digests.size()); ++source) {
@@ -39,14 +36,9 @@ void tell_config_warnings(MPI_Comm comm, std::span<const std::uint64_t> digests)
 }
 
 bool all_ok(MPI_Comm comm, std::string& problem, const std::string& consequence) {
-  int rank = 0, size = 0;
-  check(PMPI_Comm_rank(comm, &rank));
-  check(PMPI_Comm_size(comm, &size));
-  const int troubled = problem.empty() ? size : rank;
-  int first_troubled = size;
-  reduce(&troubled, &first_troubled, 1, MPI_INT, MPI_MIN, comm);
-  if (first_troubled == size) return true;
-  problem = warn(comm, first_troubled, problem + "; " + consequence);
+  const std::optional<int> first = first_where(!problem.empty(), comm);
+  if (!first) return true;
+  problem = warn(comm, *first, problem + "; " + consequence);
   return false;
 }
 

@@ -56,9 +56,7 @@ std::vector<ChangedWay> gathered(MPI_Comm comm, const std::vector<ChangedWay>& o
   Told mine;
   mine.count = static_cast<std::uint32_t>(own.size());
   std::ranges::copy(own, mine.ways.begin());
-  int size = 0;
-  check(PMPI_Comm_size(comm, &size));
-  std::vector<Told> told(static_cast<std::size_t>(size));
+  std::vector<Told> told(static_cast<std::size_t>(size_of(comm)));
   gather_all(&mine, told.data(), sizeof mine, comm);
   std::vector<ChangedWay> all;
   for (const Told& one : told) all.insert(all.end(), one.ways.begin(), one.ways.begin() + one.count);

@@ -14,6 +14,7 @@
 #include "core/error.hpp"
 #include "runtime/agreement/agreement.hpp"
 #include "runtime/agreement/changed_ways.hpp"
+#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/progress/requests.hpp"
@@ -86,9 +87,7 @@ std::vector<RankInfo> exchange_votes(MPI_Comm comm, std::uint64_t kept) {
                       .meeting = ++meetings,
                       .kept = kept,
                       .ways = own_view()};
-  int size = 0;
-  check(PMPI_Comm_size(comm, &size));
-  std::vector<RankInfo> votes(static_cast<std::size_t>(size));
+  std::vector<RankInfo> votes(static_cast<std::size_t>(size_of(comm)));
   gather_all(&mine, votes.data(), sizeof mine, comm);
   return votes;
 }
@@ -122,9 +121,7 @@ std::string unmapped_ranks(MPI_Comm comm, const Placement& own) {
   Line mine;
   own.problem.copy(mine.problem, sizeof mine.problem - 1);
   own.unknown_host.copy(mine.unknown_host, sizeof mine.unknown_host - 1);
-  int size = 0;
-  check(PMPI_Comm_size(comm, &size));
-  std::vector<Line> lines(static_cast<std::size_t>(size));
+  std::vector<Line> lines(static_cast<std::size_t>(size_of(comm)));
   gather_all(&mine, lines.data(), sizeof mine, comm);
   std::set<std::string> unknown_hosts;
   for (const Line& line : lines) {

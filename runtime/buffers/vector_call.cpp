@@ -122,9 +122,7 @@ VectorCall::VectorCall(const VectorSide& sends, const VectorSide& receives, cons
 std::optional<PeerBytes> VectorCall::peer_bytes() const {
   const auto out = send.message_bytes(), in = receive.message_bytes();
   if (!out || !in || (!in_place && alias(send, receive))) return std::nullopt;
-  int rank = 0;
-  check(PMPI_Comm_rank(comm, &rank));
-  const auto own = static_cast<Rank>(rank);
+  const auto own = static_cast<Rank>(rank_in(comm));
   std::uint64_t sent = 0, received = 0;
   PeerBytes peer_bytes{sum_by_peer(send.peers, *out, own, sent), sum_by_peer(receive.peers, *in, own, received)};
   if (sent != received) return std::nullopt;

@@ -17,16 +17,11 @@ namespace {
 
 ApiError& last() { return of_thread<ApiError>(); }
 
-void check_intracommunicator(MPI_Comm comm) {
-  if (!plain_intracommunicator(comm))
-    throw ApiError{HOCKET_ERR_ARGUMENT, "this is not an intracommunicator; Hocket serves no others"};
-}
-
 }  // namespace
 
 int hocket_leave_alone(MPI_Comm comm) {
   return c_boundary([&] {
-    check_intracommunicator(comm);
+    need_intracommunicator(comm);
     Team::leave_alone(comm);
   });
 }
@@ -39,7 +34,7 @@ const char* hocket_candidate_name(int number) {
 
 int hocket_serve_by(MPI_Comm comm, const char* candidate) {
   return c_boundary([&] {
-    check_intracommunicator(comm);
+    need_intracommunicator(comm);
     const auto found =
         std::ranges::find(all_candidates, std::string_view(candidate == nullptr ? "" : candidate), &Candidate::name);
     if (found == all_candidates.end())

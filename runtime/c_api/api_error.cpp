@@ -52,20 +52,15 @@ ApiError current_error(int code_of_input_error) {
 }
 
 void agree(MPI_Comm comm, const ApiError& mine) {
-  int rank = 0, size = 0;
-  check(PMPI_Comm_rank(comm, &rank));
-  check(PMPI_Comm_size(comm, &size));
-  const int troubled = mine.code == HOCKET_SUCCESS ? size : rank;
-  int first = size;
-  reduce(&troubled, &first, 1, MPI_INT, MPI_MIN, comm);
-  if (first == size) return;
+  const std::optional<int> first = first_where(mine.code != HOCKET_SUCCESS, comm);
+  if (!first) return;
   struct {
     int code;
     char text[508];
   } told{mine.code, ""};
   mine.text.copy(told.text, sizeof told.text - 1);
-  run_collective(PMPI_Ibcast, &told, sizeof told, MPI_BYTE, first, comm);
-  throw ApiError{told.code, first == rank ? mine.text : "rank " + std::to_string(first) + ": " + told.text};
+  run_collective(PMPI_Ibcast, &told, sizeof told, MPI_BYTE, *first, comm);
+  throw ApiError{told.code, *first == rank_in(comm) ? mine.text : "rank " + std::to_string(*first) + ": " + told.text};
 }
 
 }  // namespace hocket::runtime

@@ -152,8 +152,7 @@ class NetworkWork {
 void check_work(MPI_Comm comm, const hocket_network_work* work, int repeat, const double* seconds) {
   need(work, "work");
   need(seconds, "seconds");
-  int size = 0;
-  check(PMPI_Comm_size(comm, &size));
+  const int size = size_of(comm);
   if (work->what < HOCKET_PING || work->what > HOCKET_SENDRECV)
     throw ApiError{HOCKET_ERR_ARGUMENT, "no such measurement exists"};
   if (work->to < -1 || work->to >= size || work->from < -1 || work->from >= size)

@@ -76,8 +76,7 @@ Site site_of(MPI_Comm comm) {
     found.machines_differ = places.machines_differ;
     return found;
   }
-  int size = 0;
-  check(PMPI_Comm_size(comm, &size));
+  const int size = size_of(comm);
   std::vector<Node> nodes(static_cast<std::size_t>(size));
   std::iota(nodes.begin(), nodes.end(), Node{0});
   return site(crossbar(static_cast<std::uint32_t>(size)), std::move(nodes), 0);

@@ -66,69 +66,40 @@ HOCKET_CALL hocket_progress() {
   return MPI_SUCCESS;
 }
 
-HOCKET_CALL hocket_send(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
-  return send(PMPI_Send, PMPI_Isend, buf, count, type, dest, tag, comm);
-}
-
-HOCKET_CALL hocket_send_c(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
-  return send(PMPI_Send_c, PMPI_Isend_c, buf, count, type, dest, tag, comm);
-}
-
-HOCKET_CALL hocket_ssend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
-  return send(PMPI_Ssend, PMPI_Issend, buf, count, type, dest, tag, comm);
-}
-
-HOCKET_CALL hocket_ssend_c(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
-  return send(PMPI_Ssend_c, PMPI_Issend_c, buf, count, type, dest, tag, comm);
-}
-
-HOCKET_CALL hocket_rsend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
-  return send(PMPI_Rsend, PMPI_Irsend, buf, count, type, dest, tag, comm);
-}
-
-HOCKET_CALL hocket_rsend_c(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {
-  return send(PMPI_Rsend_c, PMPI_Irsend_c, buf, count, type, dest, tag, comm);
-}
-
-HOCKET_CALL hocket_recv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-                        MPI_Status* status) {
-  if (nothing_active() || !receivable(count, type)) return PMPI_Recv(buf, count, type, source, tag, comm, status);
-  return receive(source, tag, comm, [&] { return PMPI_Recv(buf, count, type, source, tag, comm, status); });
-}
-
-HOCKET_CALL hocket_sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                            void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-                            MPI_Status* status) {
-  if (nothing_active() || !receivable(recvcount, recvtype))
-    return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
-                         comm, status);
-  return exchanged(
-      [&](MPI_Request* request) { return PMPI_Isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, request); },
-      [&] {
-        return receive(source, recvtag, comm,
-                       [&] { return PMPI_Recv(recvbuf, recvcount, recvtype, source, recvtag, comm, status); });
-      });
-}
-
-HOCKET_CALL hocket_recv_c(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-                          MPI_Status* status) {
-  if (nothing_active() || !receivable(count, type)) return PMPI_Recv_c(buf, count, type, source, tag, comm, status);
-  return receive(source, tag, comm, [&] { return PMPI_Recv_c(buf, count, type, source, tag, comm, status); });
-}
-
-HOCKET_CALL hocket_sendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                              void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
-                              MPI_Comm comm, MPI_Status* status) {
-  if (nothing_active() || !receivable(recvcount, recvtype))
-    return PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
-                           comm, status);
-  return exchanged(
-      [&](MPI_Request* request) { return PMPI_Isend_c(sendbuf, sendcount, sendtype, dest, sendtag, comm, request); },
-      [&] {
-        return receive(source, recvtag, comm,
-                       [&] { return PMPI_Recv_c(recvbuf, recvcount, recvtype, source, recvtag, comm, status); });
-      });
-}
+/// With counts of either size.
+#define SENDING(Name, name, c, Count)                                                                               \
+  HOCKET_CALL hocket_##name##c(const void* buf, Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) { \
+    return send(PMPI_##Name##c, PMPI_I##name##c, buf, count, type, dest, tag, comm);                                \
+  }
+#define RECEIVING(c, Count)                                                                                          \
+  HOCKET_CALL hocket_recv##c(void* buf, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,          \
+                             MPI_Status* status) {                                                                   \
+    const auto native = [&] { return PMPI_Recv##c(buf, count, type, source, tag, comm, status); };                   \
+    return nothing_active() || !receivable(count, type) ? native() : receive(source, tag, comm, native);             \
+  }                                                                                                                  \
+  HOCKET_CALL hocket_sendrecv##c(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, \
+                                 void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source, int recvtag,     \
+                                 MPI_Comm comm, MPI_Status* status) {                                                \
+    if (nothing_active() || !receivable(recvcount, recvtype))                                                        \
+      return PMPI_Sendrecv##c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,     \
+                              recvtag, comm, status);                                                                \
+    const auto begun = [&](MPI_Request* request) {                                                                   \
+      return PMPI_Isend##c(sendbuf, sendcount, sendtype, dest, sendtag, comm, request);                              \
+    };                                                                                                               \
+    const auto taken = [&] { return PMPI_Recv##c(recvbuf, recvcount, recvtype, source, recvtag, comm, status); };    \
+    return exchanged(begun, [&] { return receive(source, recvtag, comm, taken); });                                  \
+  }
+#define EITHER_SIZE(c, Count)     \
+  SENDING(Send, send, c, Count)   \
+  SENDING(Ssend, ssend, c, Count) \
+  SENDING(Rsend, rsend, c, Count) \
+  RECEIVING(c, Count)
+EITHER_SIZE(, int)
+EITHER_SIZE(_c, MPI_Count)
+// The sources of a room are compiled as one.
+#undef SENDING
+#undef RECEIVING
+#undef EITHER_SIZE
 
 HOCKET_CALL hocket_probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   if (nothing_active()) return PMPI_Probe(source, tag, comm, status);

@@ -35,43 +35,7 @@
 #define COMBINED_AT_ROOT_RECORDED(operation, Call) \
   only_recorded(operation, comm, Parts::to_root, Numbers::all(count), type, root)
 
-#define BLOCKING(Of, Name, name, Call, shape, Count, Place)             \
-  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place)) {         \
-    using namespace hocket::runtime;                                    \
-    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS); }; \
-    if (recording && shape##_RECORDED("MPI_" #Name, Call)) [[unlikely]] \
-      return native();                                                  \
-    const Called called("MPI_" #Name);                                  \
-    return blocking(LibraryCall::Of, Call{shape##_ARGUMENTS}, native);  \
-  }
-#define NONBLOCKING(Of, Name, name, Call, shape, Count, Place)                        \
-  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Request* request) { \
-    using namespace hocket::runtime;                                                  \
-    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, request); };      \
-    if (recording && shape##_RECORDED("MPI_" #Name, Call)) [[unlikely]]               \
-      return native();                                                                \
-    const Called called("MPI_" #Name);                                                \
-    return nonblocking(LibraryCall::Of, Call{shape##_ARGUMENTS}, request, native);    \
-  }
-#define PERSISTENT(Of, Name, name, Call, shape, Count, Place)                                        \
-  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Info info, MPI_Request* request) { \
-    using namespace hocket::runtime;                                                                 \
-    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, info, request); };               \
-    if (recording && shape##_RECORDED("MPI_" #Name, Call)) [[unlikely]]                              \
-      return native();                                                                               \
-    const Called called("MPI_" #Name);                                                               \
-    return persistent(LibraryCall::Of, Call{shape##_ARGUMENTS}, request, native);                    \
-  }
-#define EVERY_FORM(Name, name, Call, shape)                                     \
-  BLOCKING(Name, Name, name, Call, shape, int, int)                             \
-  BLOCKING(Name, Name##_c, name##_c, Call, shape, MPI_Count, MPI_Aint)          \
-  NONBLOCKING(Name, I##name, i##name, Call, shape, int, int)                    \
-  NONBLOCKING(Name, I##name##_c, i##name##_c, Call, shape, MPI_Count, MPI_Aint) \
-  PERSISTENT(Name, Name##_init, name##_init, Call, shape, int, int)             \
-  PERSISTENT(Name, Name##_init_c, name##_init_c, Call, shape, MPI_Count, MPI_Aint)
+#define EVERY_FORM(Name, name, Call, shape) \
+  HOCKET_EVERY_FORM(Name, name, shape, int, (shape##_RECORDED(operation, Call)), (Call{shape##_ARGUMENTS}))
 GLOBALLY_SIZED_CALLS(EVERY_FORM)
-// The sources of a room are compiled as one.
-#undef BLOCKING
-#undef NONBLOCKING
-#undef PERSISTENT
-#undef EVERY_FORM
+#undef EVERY_FORM  // the sources of a room are compiled as one

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/calls/nonblocking.hpp"
+#include "runtime/calls/serve.hpp"
 #include "runtime/calls/two_level_calls.hpp"
 #include "runtime/calls/vector_operation.hpp"
 #include "runtime/calls/who_serves.hpp"
@@ -24,22 +25,15 @@
 namespace hocket::runtime {
 namespace {
 
-/// The arguments of a call, but for the communicator.
+/// The arguments of a call.
 struct Sides {
+  MPI_Comm comm;
   Reach reach;
   VectorSide sends, receives;
 
-  [[nodiscard]] VectorCall between(const Neighbours& neighbours, MPI_Comm comm) const {
-    return {sends, receives, neighbours, comm};
-  }
+  [[nodiscard]] static CallKind kind() { return irregular_calls(); }
+  [[nodiscard]] VectorCall between(const Neighbours& neighbours) const { return {sends, receives, neighbours, comm}; }
 };
-
-/// The reason why no call of a communicator may be scheduled; the same on all ranks.
-std::optional<FallbackReason> why_native(const Team* team) {
-  if (team == nullptr) return FallbackReason::intercommunicator;
-  if (!team->could_collide()) return team->why_native();
-  return std::nullopt;
-}
 
 std::uint64_t bytes_to_others(const std::optional<PeerBytes>& peer_bytes) {
   std::uint64_t bytes = 0;
@@ -49,38 +43,43 @@ std::uint64_t bytes_to_others(const std::optional<PeerBytes>& peer_bytes) {
 }
 
 /// Before anything that other ranks take part in. A topology that is not there is missing on all of them.
-bool is_erroneous_here(LibraryCall name, MPI_Comm comm, const Sides& sides) {
-  Team* const team = Team::known(comm);
+bool is_erroneous_here(LibraryCall name, const Sides& sides) {
+  Team* const team = Team::known(sides.comm);
   if (team == nullptr) return false;
-  const Neighbours* const neighbours = team->neighbours(comm, sides.reach);
-  if (neighbours != nullptr && !erroneous(name, sides.between(*neighbours, comm), *neighbours, sides.reach))
-    return false;
+  const Neighbours* const neighbours = team->neighbours(sides.comm, sides.reach);
+  if (neighbours != nullptr && !erroneous(name, sides.between(*neighbours), *neighbours, sides.reach)) return false;
   note_native(neighbours == nullptr ? FallbackReason::topology : FallbackReason::erroneous);
   return true;
 }
 
-/// For the report. Calls of which nothing is asked are passed on before anybody adds up their messages.
-void note_passed_on(MPI_Comm comm, const Sides& sides, FallbackReason why) {
-  std::uint64_t bytes = 0;
-  if (reporting && why != FallbackReason::intercommunicator) {
-    if (const Neighbours* const neighbours = Team::known(comm)->neighbours(comm, sides.reach))
-      bytes = bytes_to_others(sides.between(*neighbours, comm).peer_bytes());
-    if (const Team* const team = Team::find(comm)) return note_native(why, bytes, 0, team->problem_of(why));
-  }
-  note_native(why, bytes);
+/// For the report.
+std::uint64_t reported_bytes(const Sides& sides) {
+  Team* const team = reporting ? Team::known(sides.comm) : nullptr;
+  const Neighbours* const neighbours = team != nullptr ? team->neighbours(sides.comm, sides.reach) : nullptr;
+  return neighbours != nullptr ? bytes_to_others(sides.between(*neighbours).peer_bytes()) : 0;
+}
+
+/// Calls of which nothing is asked are passed on before anybody adds up their messages.
+void note_passed_on(const Sides& sides, FallbackReason why) {
+  const Team* const team = reporting && why != FallbackReason::intercommunicator ? Team::find(sides.comm) : nullptr;
+  note_native(why, reported_bytes(sides), 0, team != nullptr ? team->problem_of(why) : "");
+}
+
+void note_served(const Exchange& exchange, const Sides& sides, const Team&) {
+  note_scheduled(exchange, reported_bytes(sides));
 }
 
 /// Null, on all ranks alike, if the MPI library is to serve all calls to them.
-const Neighbours* served_neighbours(MPI_Comm comm, const Sides& sides, Team& team) {
-  const Neighbours* const neighbours = team.neighbours(comm, sides.reach);
+const Neighbours* served_neighbours(const Sides& sides, Team& team) {
+  const Neighbours* const neighbours = team.neighbours(sides.comm, sides.reach);
   return neighbours != nullptr && !neighbours->ambiguous ? neighbours : nullptr;
 }
 
 /// The calls of one communicator for which the ranks find out in each who serves it.
 class IrregularServing {
  public:
-  IrregularServing(Team& team, MPI_Comm comm, const Sides& sides)
-      : team_(team), comm_(comm), rooted_(sides.reach.rooted()), fixed_(team.fixed_candidate()) {}
+  IrregularServing(Team& team, const Sides& sides)
+      : team_(team), comm_(sides.comm), rooted_(sides.reach.rooted()), fixed_(team.fixed_candidate()) {}
 
   /// False if the user says how calls are served.
   [[nodiscard]] bool is_timed() const {
@@ -95,7 +94,7 @@ class IrregularServing {
   /// Collective.
   [[nodiscard]] Server server(const VectorCall& call) {
     std::optional<PeerBytes> peer_bytes = call.peer_bytes();
-    Server server{.sent = bytes_to_others(peer_bytes)};
+    Server server;
     if (fixed_ != nullptr && !rooted_) server.exchange = team_.uneven_exchange(comm_, *fixed_);
     if (server.exchange != nullptr || (fixed_ != nullptr && fixed_->two_level)) return server;  // whatever others send
     const Volumes all = team_.vectors().ask(comm_, peer_bytes);
@@ -141,79 +140,58 @@ class IrregularServing {
   const Candidate* fixed_;
 };
 
-/// `neighbours`: set where a schedule serves the call. Collective where ranks may wait for each other.
-Server server_of(MPI_Comm comm, const Sides& sides, const Neighbours*& neighbours) {
-  Team* const team = Team::known(comm);
+/// Collective where ranks may wait for each other.
+Server server_of_blocking(const Sides& sides) {
+  Team* const team = Team::known(sides.comm);
   if (team == nullptr) return {.why = FallbackReason::intercommunicator};
-  IrregularServing serving(*team, comm, sides);
-  if (!serving.is_timed() && !team->met()) team->meet(comm);
+  IrregularServing serving(*team, sides);
+  if (!serving.is_timed() && !team->met()) team->meet(sides.comm);
   if (team->met() ? !team->could_collide() : !team->could_meet()) return {.why = team->why_native()};
   if (team->fixed_candidate() == &all_candidates[0]) return {.why = FallbackReason::faster};
   if (!serving.asks()) return {.why = sides.reach.rooted() ? FallbackReason::sizes_unknown : FallbackReason::not_asked};
-  neighbours = served_neighbours(comm, sides, *team);
+  const Neighbours* const neighbours = served_neighbours(sides, *team);
   if (neighbours == nullptr) return {.why = FallbackReason::topology};
   if (!sides.reach.rooted()) {  // all ranks wait next, anyway
-    complete_pending(comm);
-    if (team->is_time_for_ways()) follow_ways(comm, *team);
+    complete_pending(sides.comm);
+    if (team->is_time_for_ways()) follow_ways(sides.comm, *team);
   }
-  return serving.server(sides.between(*neighbours, comm));
+  return serving.server(sides.between(*neighbours));
 }
 
-void run(Operation&& operation, Deadline deadline) {
-  operation.begin();
-  finish(operation, deadline);
-}
-
-template <class Native>
-int blocking(LibraryCall name, MPI_Comm comm, const Sides& sides, Native native) {
-  return guarded(comm, [&]() -> int {
-    if (is_erroneous_here(name, comm, sides)) return wait_in_mpi(native);
-    const Neighbours* neighbours = nullptr;
-    Server server = server_of(comm, sides, neighbours);
-    int code = MPI_SUCCESS;
-    if (server.exchange == nullptr) {
-      note_passed_on(comm, sides, server.why);
-      code = wait_in_mpi(native);
-    } else {
-      const Serving serving = Team::known(comm)->schedule_serves();  // whatever becomes of the call on this rank
-      const VectorCall call = sides.between(*neighbours, comm);
-      if (server.exchange->host_team() != nullptr) {
-        run(TwoLevelVector(*server.exchange, call), server.chosen.deadline());
-      } else {
-        run(VectorOperation(*server.exchange, call), server.chosen.deadline());
-      }
-      note_scheduled(*server.exchange, server.sent);
-    }
-    server.chosen.over();
-    return code;
-  });
+void run(const Exchange& exchange, const Sides& sides, Deadline deadline) {
+  const VectorCall call = sides.between(*Team::known(sides.comm)->neighbours(sides.comm, sides.reach));
+  if (exchange.host_team() != nullptr)
+    carry_out(TwoLevelVector(exchange, call), deadline);
+  else
+    carry_out(VectorOperation(exchange, call), deadline);
 }
 
 /// Serves a persistent request made by the MPI library, or returns the reason why it stays the library's.
-std::optional<FallbackReason> take_over(Team* team, MPI_Comm comm, const Sides& sides, MPI_Request* request) {
-  if (const std::optional<FallbackReason> why = why_native(team)) return why;
+std::optional<FallbackReason> take_over(Team* team, const Sides& sides, MPI_Request* request) {
+  if (team == nullptr) return FallbackReason::intercommunicator;
+  if (!team->could_collide()) return team->why_native();
   if (team->fixed_candidate() == &all_candidates[0]) return FallbackReason::faster;
-  const Neighbours* const neighbours = served_neighbours(comm, sides, *team);
+  const Neighbours* const neighbours = served_neighbours(sides, *team);
   if (neighbours == nullptr) return FallbackReason::topology;
-  const VectorCall call = sides.between(*neighbours, comm);
+  const VectorCall call = sides.between(*neighbours);
   const std::optional<PeerBytes> peer_bytes = call.peer_bytes();
   PersistentVector made = persistent_operation(*team, call, peer_bytes, sides.reach.rooted());
   if (made.operation == nullptr) return made.why;
   note_scheduled(made.operation->exchange(), bytes_to_others(peer_bytes));
-  Requests::instance().serve(*request, std::move(made.operation), comm);
+  Requests::instance().serve(*request, std::move(made.operation), sides.comm);
   return std::nullopt;
 }
 
 template <class Native>
-int persistent(MPI_Comm comm, const Sides& sides, MPI_Request* request, Native native) {
-  return guarded(comm, [&]() -> int {
+int persistent(LibraryCall, const Sides& sides, MPI_Request* request, Native native) {
+  return guarded(sides.comm, [&]() -> int {
     const int code = wait_in_mpi(native);
     if (code != MPI_SUCCESS) {  // the library has judged what this rank can see alone
       note_native(FallbackReason::erroneous);
       return code;
     }
-    if (const std::optional<FallbackReason> why = take_over(Team::of_any(comm), comm, sides, request))
-      note_passed_on(comm, sides, *why);
+    if (const std::optional<FallbackReason> why = take_over(Team::of_any(sides.comm), sides, request))
+      note_passed_on(sides, *why);
     return code;
   });
 }
@@ -228,27 +206,16 @@ struct Uneven : VectorCall {
 
 /// Only all ranks together know the sizes, and a nonblocking call must not wait for them: it follows phases that serve
 /// all sizes, or it is the library's.
-template <class Native>
-int nonblocking(LibraryCall name, MPI_Comm comm, const Sides& sides, MPI_Request* request, Native native) {
-  return guarded(comm, [&]() -> int {
-    if (is_erroneous_here(name, comm, sides)) return native();
-    Team* const team = Team::known(comm);
-    const Neighbours* const neighbours = team != nullptr ? served_neighbours(comm, sides, *team) : nullptr;
-    Server server{.why = team == nullptr ? FallbackReason::intercommunicator : FallbackReason::topology};
-    if (neighbours != nullptr)
-      server = sides.reach.rooted() ? Server{.why = FallbackReason::sizes_unknown}
-                                    : who_serves(*team, {comm, irregular_calls(), Form::nonblocking, 1});
-    if (server.channel == nullptr) {
-      note_passed_on(comm, sides, server.why);
-      return native();
-    }
-    const Uneven call = sides.between(*neighbours, comm);
-    const std::shared_ptr<const Exchange> exchange = server.channel->exchange(irregular_calls());
-    Requests::instance().begin(std::make_unique<OnPrivateChannel<Uneven>>(std::move(server.channel), call, *team), comm,
-                               request);
-    note_scheduled(*exchange, reporting ? bytes_to_others(call.peer_bytes()) : 0);
-    return MPI_SUCCESS;
-  });
+Server server_of(Team* team, const Sides& sides, Form form) {
+  if (team == nullptr) return {.why = FallbackReason::intercommunicator};
+  if (served_neighbours(sides, *team) == nullptr) return {.why = FallbackReason::topology};
+  if (sides.reach.rooted()) return {.why = FallbackReason::sizes_unknown};
+  return who_serves(*team, {sides.comm, Sides::kind(), form, 1});
+}
+
+std::unique_ptr<Operation> operation_on(std::shared_ptr<PrivateChannel> channel, const Sides& sides, Team& team) {
+  const Uneven call = sides.between(*team.neighbours(sides.comm, sides.reach));
+  return std::make_unique<OnPrivateChannel<Uneven>>(std::move(channel), call, team);
 }
 
 }  // namespace
@@ -256,43 +223,8 @@ int nonblocking(LibraryCall name, MPI_Comm comm, const Sides& sides, MPI_Request
 
 #define REACH(reach, shape) \
   Reach { Reach::reach, shape##_ROOT }
-#define SIDES(reach, shape) {REACH(reach, shape), shape##_SIDES}
-#define BLOCKING(Of, Name, name, reach, shape, Count, Place)                                             \
-  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place)) {                                          \
-    using namespace hocket::runtime;                                                                     \
-    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS); };                                  \
-    if (recording && only_recorded("MPI_" #Name, comm, REACH(reach, shape), shape##_SIDES)) [[unlikely]] \
-      return native();                                                                                   \
-    const Called called("MPI_" #Name);                                                                   \
-    return blocking(LibraryCall::Of, comm, SIDES(reach, shape), native);                                 \
-  }
-#define PERSISTENT(Name, name, reach, shape, Count, Place)                                               \
-  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Info info, MPI_Request* request) {     \
-    using namespace hocket::runtime;                                                                     \
-    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, info, request); };                   \
-    if (recording && only_recorded("MPI_" #Name, comm, REACH(reach, shape), shape##_SIDES)) [[unlikely]] \
-      return native();                                                                                   \
-    const Called called("MPI_" #Name);                                                                   \
-    return persistent(comm, SIDES(reach, shape), request, native);                                       \
-  }
-#define NONBLOCKING(Of, Name, name, reach, shape, Count, Place)                                          \
-  HOCKET_CALL hocket_##name(shape##_PARAMETERS(Count, Place), MPI_Request* request) {                    \
-    using namespace hocket::runtime;                                                                     \
-    const auto native = [&] { return PMPI_##Name(shape##_ARGUMENTS, request); };                         \
-    if (recording && only_recorded("MPI_" #Name, comm, REACH(reach, shape), shape##_SIDES)) [[unlikely]] \
-      return native();                                                                                   \
-    return nonblocking(LibraryCall::Of, comm, SIDES(reach, shape), request, native);                     \
-  }
-#define EVERY_FORM(Name, name, reach, shape, Place)                           \
-  BLOCKING(Name, Name, name, reach, shape, int, Place)                        \
-  BLOCKING(Name, Name##_c, name##_c, reach, shape, MPI_Count, MPI_Aint)       \
-  PERSISTENT(Name##_init, name##_init, reach, shape, int, Place)              \
-  PERSISTENT(Name##_init_c, name##_init_c, reach, shape, MPI_Count, MPI_Aint) \
-  NONBLOCKING(Name, I##name, i##name, reach, shape, int, Place)               \
-  NONBLOCKING(Name, I##name##_c, i##name##_c, reach, shape, MPI_Count, MPI_Aint)
+#define EVERY_FORM(Name, name, reach, shape, Place)                                                                 \
+  HOCKET_EVERY_FORM(Name, name, shape, Place, (only_recorded(operation, comm, REACH(reach, shape), shape##_SIDES)), \
+                    (Sides{comm, REACH(reach, shape), shape##_SIDES}))
 LOCALLY_SIZED_CALLS(EVERY_FORM)
-// The sources of a room are compiled as one.
-#undef BLOCKING
-#undef NONBLOCKING
-#undef PERSISTENT
-#undef EVERY_FORM
+#undef EVERY_FORM  // the sources of a room are compiled as one

@@ -5,6 +5,7 @@
 #include "core/of_thread.hpp"
 #include "runtime/calls/who_serves.hpp"
 #include "runtime/mpi/datatypes.hpp"
+#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/team/team.hpp"
 
 namespace hocket::runtime {
@@ -99,9 +100,7 @@ VectorSide side_of(const RootCall::Side& side) { return of_one(equal(side.buffer
 
 bool own_sizes_differ(const VectorCall& call, const Neighbours& neighbours) {
   if (!compares_own_sizes || !neighbours.everybody || call.in_place) return false;
-  int own = 0;
-  check(PMPI_Comm_rank(call.comm, &own));
-  const auto at = static_cast<std::size_t>(own);
+  const auto at = static_cast<std::size_t>(rank_in(call.comm));
   return bytes_of(call.send.counts[at], call.send.types[at]) !=
          bytes_of(call.receive.counts[at], call.receive.types[at]);
 }

@@ -94,12 +94,7 @@ void follow_ways(MPI_Comm comm, Team& team) {
   if (team.follow_ways(comm)) Nonblocking::plan_anew(team, comm);
 }
 
-bool all_may_forward(MPI_Comm comm) {
-  const int here = ProgressThread::allowed() ? 1 : 0;
-  int everywhere = 0;
-  reduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, comm);
-  return everywhere != 0;
-}
+bool all_may_forward(MPI_Comm comm) { return !first_where(!ProgressThread::allowed(), comm); }
 
 }  // namespace hocket::runtime
 

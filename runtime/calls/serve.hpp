@@ -49,9 +49,21 @@ template <class Call>
                          : Server{.why = FallbackReason::intercommunicator};
 }
 
+/// Before all ranks wait for each other what they have left is completed.
 template <class Call>
-void note_passed_on(const Team* team, const Call& call, FallbackReason why) {
+[[nodiscard]] Server server_of_blocking(const Call& call) {
+  Team* const team = Team::known(call.comm);
+  if (team != nullptr && waits_for_all(*team, call)) {
+    complete_pending(call.comm);
+    if (team->is_time_for_ways()) follow_ways(call.comm, *team);
+  }
+  return server_of(team, call, Form::blocking);
+}
+
+template <class Call>
+void note_passed_on(const Call& call, FallbackReason why) {
   static const std::string none;
+  const Team* const team = Team::known(call.comm);
   const bool known = reporting && team != nullptr;
   note_native(why, known ? call.sent_bytes(*team) : 0, known && has_root(call) ? call.message_bytes(*team) : 0,
               known ? team->problem_of(why) : none);
@@ -62,16 +74,17 @@ void note_served(const Exchange& exchange, const Call& call, const Team& team) {
   note_scheduled(exchange, call.sent_bytes(team), call.message_bytes(team), has_root(call));
 }
 
+inline void carry_out(Operation&& operation, Deadline deadline) {
+  operation.begin();
+  finish(operation, deadline);
+}
+
 /// Runs the call by a schedule, on this rank.
 template <class Call>
 void run(const Exchange& exchange, const Call& call, Deadline deadline) {
-  const auto go = [deadline](Operation&& operation) {
-    operation.begin();
-    finish(operation, deadline);
-  };
   if constexpr (requires { typename Call::TwoLevel; })
-    if (exchange.host_team() != nullptr) return go(typename Call::TwoLevel(exchange, call));
-  go(typename Call::Operation(exchange, call));
+    if (exchange.host_team() != nullptr) return carry_out(typename Call::TwoLevel(exchange, call), deadline);
+  carry_out(typename Call::Operation(exchange, call), deadline);
 }
 
 /// Before anything that other ranks take part in.
@@ -83,24 +96,27 @@ template <class Call>
   return true;
 }
 
+template <class Call>
+[[nodiscard]] std::unique_ptr<Operation> operation_on(std::shared_ptr<PrivateChannel> channel, const Call& call,
+                                                      const Team& team) {
+  return std::make_unique<OnPrivateChannel<Call>>(std::move(channel), call, team);
+}
+
+/// The functions above say what becomes of a call; entry_vector.cpp has its own for calls of different sizes.
 template <class Call, class Native>
 int blocking(LibraryCall name, const Call& call, Native native) {
   return guarded(call.comm, [&]() -> int {
     if (is_erroneous_here(name, call)) return wait_in_mpi(native);
-    Team* const team = Team::known(call.comm);
-    if (team != nullptr && waits_for_all(*team, call)) {
-      complete_pending(call.comm);
-      if (team->is_time_for_ways()) follow_ways(call.comm, *team);
-    }
-    Server server = server_of(team, call, Form::blocking);
+    Server server = server_of_blocking(call);
     int code = MPI_SUCCESS;
     if (server.exchange == nullptr) {
-      note_passed_on(team, call, server.why);
+      note_passed_on(call, server.why);
       code = wait_in_mpi(native);
     } else {
-      const Serving serving = team->schedule_serves();  // whatever becomes of the call on this rank
+      Team& team = *Team::known(call.comm);
+      const Serving serving = team.schedule_serves();  // whatever becomes of the call on this rank
       run(*server.exchange, call, server.chosen.deadline());
-      note_served(*server.exchange, call, *team);
+      note_served(*server.exchange, call, team);
     }
     server.chosen.over();
     return code;
@@ -114,12 +130,11 @@ int nonblocking(LibraryCall name, const Call& call, MPI_Request* request, Native
     Team* const team = Team::known(call.comm);
     Server server = server_of(team, call, Form::nonblocking);
     if (server.channel == nullptr) {
-      note_passed_on(team, call, server.why);
+      note_passed_on(call, server.why);
       return native();
     }
     const std::shared_ptr<const Exchange> exchange = server.channel->exchange(call.kind());
-    Requests::instance().begin(std::make_unique<OnPrivateChannel<Call>>(std::move(server.channel), call, *team),
-                               call.comm, request);
+    Requests::instance().begin(operation_on(std::move(server.channel), call, *team), call.comm, request);
     note_served(*exchange, call, *team);
     return MPI_SUCCESS;
   });
@@ -144,7 +159,7 @@ int persistent(LibraryCall name, const Call& call, MPI_Request* request, Native 
       server = {.why = FallbackReason::forwards};
     std::optional<PrivateComms::Lease> lease = exchange != nullptr ? team->lease(call.comm) : std::nullopt;
     if (!lease) {
-      note_passed_on(team, call, server.why);
+      note_passed_on(call, server.why);
       return code;
     }
     note_served(*exchange, call, *team);
@@ -156,3 +171,27 @@ int persistent(LibraryCall name, const Call& call, MPI_Request* request, Native 
 }
 
 }  // namespace hocket::runtime
+
+/// One name of a call as the shim hands it over: `recorded` is true where it is only to be recorded.
+#define HOCKET_ENTRY(Name, name, parameters, arguments, recorded, served) \
+  HOCKET_CALL hocket_##name parameters {                                  \
+    using namespace hocket::runtime;                                      \
+    const char* const operation = "MPI_" #Name;                           \
+    const auto native = [&] { return PMPI_##Name arguments; };            \
+    if (recording && recorded) [[unlikely]]                               \
+      return native();                                                    \
+    const Called called(operation);                                       \
+    return served;                                                        \
+  }
+#define HOCKET_SIZED(Name, name, c, shape, Count, Place, recorded, call)                                      \
+  HOCKET_ENTRY(Name##c, name##c, (shape##_PARAMETERS(Count, Place)), (shape##_ARGUMENTS), recorded,           \
+               blocking(LibraryCall::Name, call, native))                                                     \
+  HOCKET_ENTRY(I##name##c, i##name##c, (shape##_PARAMETERS(Count, Place), MPI_Request * request),             \
+               (shape##_ARGUMENTS, request), recorded, nonblocking(LibraryCall::Name, call, request, native)) \
+  HOCKET_ENTRY(Name##_init##c, name##_init##c,                                                                \
+               (shape##_PARAMETERS(Count, Place), MPI_Info info, MPI_Request * request),                      \
+               (shape##_ARGUMENTS, info, request), recorded, persistent(LibraryCall::Name, call, request, native))
+/// Every form of a call, with counts of either size. `call` describes it.
+#define HOCKET_EVERY_FORM(Name, name, shape, Place, recorded, call) \
+  HOCKET_SIZED(Name, name, , shape, int, Place, recorded, call)     \
+  HOCKET_SIZED(Name, name, _c, shape, MPI_Count, MPI_Aint, recorded, call)

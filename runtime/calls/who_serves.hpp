@@ -41,7 +41,6 @@ struct Server {
   FallbackReason why = FallbackReason::no_plan;
   Choices::Call chosen = {};                          ///< to be told when a blocking call is over
   std::shared_ptr<PrivateChannel> channel = nullptr;  ///< of a nonblocking call that a schedule serves
-  std::uint64_t sent = 0;                             ///< bytes of an irregular call that this rank sends to others
 };
 
 /// Local for nonblocking calls. Others are collective where all ranks wait, or where the user has said who serves

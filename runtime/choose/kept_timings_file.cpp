@@ -119,10 +119,8 @@ std::string mpi_name() {
 }
 
 std::vector<KeptTimings> kept_timings(MPI_Comm comm, const std::string& place) {
-  int rank = 0;
-  check(PMPI_Comm_rank(comm, &rank));
   std::string text;
-  if (rank == 0 && !settings().choices.empty()) {
+  if (rank_in(comm) == 0 && !settings().choices.empty()) {
     std::vector<KeptTimings> of_place;
     for (KeptTimings& timings : read(path_of(place)))
       if (timings.place == place) of_place.push_back(std::move(timings));

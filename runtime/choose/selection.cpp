@@ -31,9 +31,7 @@ void step(MPI_Comm own, int to, int from) {
 /// least of some, since where ranks outnumber cores one that waits for its turn takes many times as long. The first may
 /// open connections.
 double measure_step(MPI_Comm stepping) {
-  int rank = 0, size = 0;
-  check(PMPI_Comm_rank(stepping, &rank));
-  check(PMPI_Comm_size(stepping, &size));
+  const int rank = rank_in(stepping), size = size_of(stepping);
   const int distance = std::max(size / 3, 1);
   const auto go = [&] { step(stepping, (rank + distance) % size, (rank + size - distance) % size); };
   go();

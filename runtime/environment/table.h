@@ -30,6 +30,8 @@
        "floating-point sums: placement (one candidate a size for the whole job), rank-order (by the MPI library, in " \
        "the order of ranks), free (chosen like all other calls)",                                                     \
        "placement", "rank-order", "free")                                                                             \
+  WORD(reorder, bool, "HOCKET_REORDER", true,                                                                         \
+       "1: topologies made with reorder put ranks where messages between neighbours load the links least", "0", "1")  \
   TEXT(algorithm, "HOCKET_ALGORITHM", true,                                                                           \
        "irregular calls are planned for their sizes by this algorithm, auto: one for each; empty: where it may gain") \
   NUMBER(segment, "HOCKET_SEGMENT", usual_segment, 1024, most_segment, true, "bytes per MPI message")                 \

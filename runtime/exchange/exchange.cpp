@@ -76,12 +76,11 @@ Exchange::Exchange(MPI_Comm comm, Planned planned, const Settings& settings, con
       all_lead_(all_lead),
       trace_(Trace::instance()),
       tags_(Tags::of(comm)) {
-  int size = 0;
-  check(PMPI_Comm_rank(comm_, &rank_));
-  check(PMPI_Comm_size(comm_, &size));
-  order_sends(static_cast<std::size_t>(size));
-  order_receives(static_cast<std::size_t>(size));
-  order_signals(static_cast<std::size_t>(size));
+  rank_ = rank_in(comm_);
+  const auto size = static_cast<std::size_t>(size_of(comm_));
+  order_sends(size);
+  order_receives(size);
+  order_signals(size);
 }
 
 /// A buffered send says nothing about when its data has left the host, so its receiver does: a send

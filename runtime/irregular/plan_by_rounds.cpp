@@ -59,9 +59,7 @@ std::vector<View> views_of(const PeerBytes& peer_bytes, std::uint64_t rank, std:
 /// Describes the first mismatch by receiver, then by sender; empty if all sizes agree. Each rank gives only its own
 /// messages, and all get the same answer. Collective.
 std::string why_sizes_disagree(MPI_Comm comm, const PeerBytes& peer_bytes) {
-  int rank = 0, size = 0;
-  check(PMPI_Comm_rank(comm, &rank));
-  check(PMPI_Comm_size(comm, &size));
+  const int rank = rank_in(comm), size = size_of(comm);
   const auto ranks = static_cast<std::uint64_t>(size);
   const std::vector<View> views = views_of(peer_bytes, static_cast<std::uint64_t>(rank), ranks);
   // Search for the first mismatch, one digit of its key per step: each reduction sums marks of sent minus expected

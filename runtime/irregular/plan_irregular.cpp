@@ -48,9 +48,7 @@ int fastest(MPI_Comm comm, double seconds, int rank) {
 }  // namespace
 
 TrafficMatrix concatenate(MPI_Comm comm, std::span<const Volume> sends) {
-  int rank = 0, size = 0;
-  check(PMPI_Comm_rank(comm, &rank));
-  check(PMPI_Comm_size(comm, &size));
+  const int rank = rank_in(comm), size = size_of(comm);
   std::vector<Message> row;
   for (const Volume& volume : sends) row.push_back({static_cast<Rank>(rank), volume.peer, volume.bytes});
   const int length = static_cast<int>(row.size());
@@ -65,10 +63,7 @@ TrafficMatrix concatenate(MPI_Comm comm, std::span<const Volume> sends) {
   std::vector<Message> all;
   std::string problem;
   try_local(problem, [&] { all.resize(static_cast<std::size_t>(total)); });
-  const int fits = problem.empty() ? 1 : 0;
-  int fits_everywhere = 0;
-  reduce(&fits, &fits_everywhere, 1, MPI_INT, MPI_MIN, comm);
-  if (!fits_everywhere) throw InputError("no memory to say who sends how much to whom");
+  if (first_where(!problem.empty(), comm)) throw InputError("no memory to say who sends how much to whom");
   const MadeType type = bytes_type(sizeof(Message));
   run_collective(PMPI_Iallgatherv, row.data(), length, type.get(), all.data(), lengths.data(), places.data(),
                  type.get(), comm);
@@ -98,8 +93,7 @@ Planned Planner::program(const Demand& demand, const Schedule& schedule, Rank ra
 
 std::optional<Planned> Planner::plan(MPI_Comm comm, const PeerBytes& peer_bytes, const Demand& demand,
                                      std::string& problem) const {
-  int own = 0;
-  check(PMPI_Comm_rank(comm, &own));
+  const int own = rank_in(comm);
   try_local(problem, [&] {
     check_column(peer_bytes, demand, numbering_, numbering_.network_rank[static_cast<std::size_t>(own)]);
   });
@@ -109,8 +103,7 @@ std::optional<Planned> Planner::plan(MPI_Comm comm, const PeerBytes& peer_bytes,
 }
 
 Planned Planner::schedule(MPI_Comm comm, const Demand& demand, std::string& problem) const {
-  int own = 0;
-  check(PMPI_Comm_rank(comm, &own));
+  const int own = rank_in(comm);
   Planned made;
   std::string algorithm = pending_setup_.algorithm;
   std::optional<PlannedExchange> drawn;

@@ -60,12 +60,6 @@ using Word = FreePhases::Words::value_type;
 constexpr std::uint64_t seed = 1;  // the same on all ranks
 constexpr int to_receiver_tag = 0, to_sender_tag = 1;
 
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  check(PMPI_Comm_rank(comm, &rank));
-  return rank;
-}
-
 /// The messages in the order of their phases.
 std::vector<std::uint32_t> by_phase(const std::vector<std::uint32_t>& phase_of) {
   std::vector<std::uint32_t> order(phase_of.size());

@@ -19,6 +19,18 @@ inline void check(int code) {
   if (code != MPI_SUCCESS) throw MpiFailure{code};
 }
 
+[[nodiscard]] inline int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  check(PMPI_Comm_rank(comm, &rank));
+  return rank;
+}
+
+[[nodiscard]] inline int size_of(MPI_Comm comm) {
+  int size = 0;
+  check(PMPI_Comm_size(comm, &size));
+  return size;
+}
+
 [[nodiscard]] inline bool all_done(std::span<MPI_Request> requests) {
   int done = 0;
   check(PMPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE));

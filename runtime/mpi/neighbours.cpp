@@ -26,8 +26,8 @@ Neighbours cartesian_neighbours(MPI_Comm comm) {
 }
 
 Neighbours graph_neighbours(MPI_Comm comm) {
-  int own = 0, count = 0;
-  check(PMPI_Comm_rank(comm, &own));
+  const int own = rank_in(comm);
+  int count = 0;
   check(PMPI_Graph_neighbors_count(comm, own, &count));
   std::vector<int> ranks(static_cast<std::size_t>(count));
   check(PMPI_Graph_neighbors(comm, own, count, ranks.data()));
@@ -39,19 +39,19 @@ Neighbours distributed_graph_neighbours(MPI_Comm comm) {
   check(PMPI_Dist_graph_neighbors_count(comm, &sources, &destinations, &weighted));
   Neighbours neighbours{std::vector<int>(static_cast<std::size_t>(sources)),
                         std::vector<int>(static_cast<std::size_t>(destinations))};
-  std::vector<int> weights_in(neighbours.sources.size()), weights_out(neighbours.destinations.size());
-  check(PMPI_Dist_graph_neighbors(comm, sources, neighbours.sources.data(),
-                                  weighted ? weights_in.data() : MPI_UNWEIGHTED, destinations,
-                                  neighbours.destinations.data(), weighted ? weights_out.data() : MPI_UNWEIGHTED));
+  neighbours.weighted = weighted != 0;
+  if (weighted) neighbours.weights_in.resize(neighbours.sources.size());
+  if (weighted) neighbours.weights_out.resize(neighbours.destinations.size());
+  check(PMPI_Dist_graph_neighbors(
+      comm, sources, neighbours.sources.data(), weighted ? neighbours.weights_in.data() : MPI_UNWEIGHTED, destinations,
+      neighbours.destinations.data(), weighted ? neighbours.weights_out.data() : MPI_UNWEIGHTED));
   return neighbours;
 }
 
 }  // namespace
 
 Neighbours all_ranks(MPI_Comm comm) {
-  int size = 0;
-  check(PMPI_Comm_size(comm, &size));
-  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::vector<int> ranks(static_cast<std::size_t>(size_of(comm)));
   std::iota(ranks.begin(), ranks.end(), 0);
   return {ranks, ranks, true};
 }
@@ -66,9 +66,7 @@ std::optional<Neighbours> topology_neighbours(MPI_Comm comm) {
 }
 
 Neighbours around_root(MPI_Comm comm, Reach reach) {
-  int own = 0, size = 0;
-  check(PMPI_Comm_rank(comm, &own));
-  check(PMPI_Comm_size(comm, &size));
+  const int own = rank_in(comm), size = size_of(comm);
   Neighbours neighbours;
   neighbours.erroneous = reach.root < 0 || reach.root >= size;
   if (neighbours.erroneous) return neighbours;

@@ -29,6 +29,8 @@ struct Neighbours {
   /// the MPI library to say. The same on all ranks.
   bool ambiguous = false;
   bool erroneous = false;  ///< there is no such root
+  bool weighted = false;   ///< a distributed graph whose edges have weights: these
+  std::vector<int> weights_in = {}, weights_out = {};
 };
 
 /// Everybody.

@@ -39,9 +39,7 @@ std::optional<int> launched_rank() {
   MPI_Comm parent = MPI_COMM_NULL;
   check(PMPI_Comm_get_parent(&parent));
   if (parent != MPI_COMM_NULL) return std::nullopt;
-  int rank = 0;
-  check(PMPI_Comm_rank(MPI_COMM_WORLD, &rank));
-  return rank;
+  return rank_in(MPI_COMM_WORLD);
 }
 
 std::vector<int> world_ranks(MPI_Comm comm) {

@@ -135,6 +135,8 @@ void reduce(const void* own, void* all, int count, MPI_Datatype type, MPI_Op op,
 /// `bytes` bytes of every rank, in their order, on all: a few. By a reduction, whose connections are open: Open MPI's
 /// nonblocking all-gather sends from everybody to everybody, and the first one takes 40 to 150 ms among 8 hosts on TCP.
 void gather_all(const void* own, void* all, int bytes, MPI_Comm comm);
+/// The first rank where that is so; nothing if it is so nowhere.
+[[nodiscard]] std::optional<int> first_where(bool here, MPI_Comm comm);
 /// MPI_Barrier in the same way.
 void wait_for_all(MPI_Comm comm);
 

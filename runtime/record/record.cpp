@@ -145,9 +145,7 @@ std::mutex mutex;  // guards the file and all RecordedComms
 
 RecordFile& file() {
   static RecordFile& opened = *[] {
-    int rank = 0, ranks = 0;
-    check(PMPI_Comm_rank(MPI_COMM_WORLD, &rank));
-    check(PMPI_Comm_size(MPI_COMM_WORLD, &ranks));
+    const int rank = rank_in(MPI_COMM_WORLD), ranks = size_of(MPI_COMM_WORLD);
     return new RecordFile(settings().record, rank, ranks);  // outlives every thread
   }();
   return opened;
@@ -175,8 +173,7 @@ std::vector<Volume> row_of(const std::vector<int>& world, MPI_Comm comm, Reach r
   const std::optional<Neighbours> neighbours = neighbours_of(comm, reach);
   if (!neighbours || !side.counts.given() || !side.types.given()) return {};
   std::vector<int> to = neighbours->destinations;
-  int own = 0;
-  check(PMPI_Comm_rank(comm, &own));
+  const int own = rank_in(comm);
   if (everybody && sends.shared) to[static_cast<std::size_t>(own)] = MPI_PROC_NULL;
   std::vector<std::uint64_t> bytes(to.size(), 0);
   for (std::size_t i = 0; i < to.size(); ++i) {
@@ -214,8 +211,7 @@ std::int64_t part(Parts parts, const Numbers& counts, int root, std::size_t own,
 std::vector<Volume> row_of(const std::vector<int>& world, MPI_Comm comm, Parts parts, const Numbers& counts,
                            MPI_Datatype type, int root) {
   if (!counts.given() || type == MPI_DATATYPE_NULL) return {};
-  int own = 0;
-  check(PMPI_Comm_rank(comm, &own));
+  const int own = rank_in(comm);
   std::vector<int> to = world;
   to[static_cast<std::size_t>(own)] = MPI_PROC_NULL;
   std::vector<std::uint64_t> bytes(to.size(), 0);

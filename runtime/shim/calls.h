@@ -45,6 +45,12 @@
 #define SPAWNING_CALLS(X)      \
   X(Comm_spawn, comm_spawn, 8) \
   X(Comm_spawn_multiple, comm_spawn_multiple, 9)
+/* Their ranks may be put in another order (HOCKET_REORDER). */
+#define TOPOLOGY_CALLS(X)                    \
+  X(Cart_create, cart_create, 6)             \
+  X(Graph_create, graph_create, 6)           \
+  X(Dist_graph_create, dist_graph_create, 9) \
+  X(Dist_graph_create_adjacent, dist_graph_create_adjacent, 10)
 /* Calls that matter only while the runtime serves persistent requests. */
 #define REQUEST_CALLS(X)                               \
   X(Start, start, 1)                                   \
@@ -111,13 +117,9 @@
   X(Intercomm_create, post_remaining, 6)                           \
   X(Intercomm_create_from_groups, post_remaining, 8)               \
   X(Intercomm_merge, post_remaining, 3)                            \
-  X(Cart_create, post_remaining, 6)                                \
   X(Cart_sub, post_remaining, 3)                                   \
   X(Cart_map, post_remaining, 5)                                   \
-  X(Graph_create, post_remaining, 6)                               \
   X(Graph_map, post_remaining, 5)                                  \
-  X(Dist_graph_create, post_remaining, 9)                          \
-  X(Dist_graph_create_adjacent, post_remaining, 10)                \
   /* buffered sends that must be over */                           \
   X(Buffer_detach, post_remaining, 2)                              \
   X(Buffer_detach_c, post_remaining, 2)                            \
@@ -204,4 +206,5 @@
   COLLECTIVE_CALLS(X) \
   STARTING_CALLS(X)   \
   ENDING_CALLS(X)     \
-  SESSION_CALLS(X) SPAWNING_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X) JOINING_CALLS(X)
+  SESSION_CALLS(X)    \
+  SPAWNING_CALLS(X) TOPOLOGY_CALLS(X) REQUEST_CALLS(X) BLOCKING_CALLS(X) WAITING_CALLS(X) JOINING_CALLS(X)

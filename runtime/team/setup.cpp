@@ -59,14 +59,12 @@ std::unique_ptr<Setup> take_kept(const std::vector<int>& world_ranks) {
 }
 
 std::unique_ptr<HostTeam> form_host_team(MPI_Comm own, const Numbering& numbering) {
-  int rank = 0;
-  check(PMPI_Comm_rank(own, &rank));
   auto team = std::make_unique<HostTeam>();
   std::string problem;
   const std::size_t bytes = settings().host_memory;
   HostMemory::Handle mine;
   try_local(problem, [&] {
-    team->hosts = hosts_of(numbering, static_cast<std::size_t>(rank));
+    team->hosts = hosts_of(numbering, static_cast<std::size_t>(rank_in(own)));
     team->leaders = leaders_of(numbering);
     team->by_leader = team->hosts.by_leader();
     if (!team->hosts.leads()) return;

@@ -81,9 +81,7 @@ Team::~Team() {
   keep(std::move(setup_));
 }
 
-Team::Team(MPI_Comm comm) : setup_(std::make_unique<Setup>()) {
-  check(PMPI_Comm_rank(comm, &rank_));
-  check(PMPI_Comm_size(comm, &size_));
+Team::Team(MPI_Comm comm) : rank_(rank_in(comm)), size_(size_of(comm)), setup_(std::make_unique<Setup>()) {
   const auto wanted = std::ranges::find(all_candidates, settings().candidate, &Candidate::name);
   if (wanted != all_candidates.end())
     fixed_ = &*wanted;

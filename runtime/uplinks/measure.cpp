@@ -177,8 +177,7 @@ constexpr double messages_in_sample = 64, enough_messages = 16;
 class Measuring {
  public:
   Measuring(MPI_Comm comm, const Network& part, const Numbering& numbering, microseconds budget)
-      : comm_(comm), part_(part), numbering_(numbering), budget_(budget) {
-    check(PMPI_Comm_rank(comm, &rank_));
+      : comm_(comm), part_(part), numbering_(numbering), budget_(budget), rank_(rank_in(comm)) {
     std::string problem;
     try_local(problem, [&] { buffers_.emplace(); });
     if (!all_ok(comm, problem, "uplinks are not measured")) throw InputError("no memory to measure uplinks");

@@ -242,9 +242,7 @@ SettledNetwork settle_network(MPI_Comm own, const Network& network, const Number
                             [](const MeasuredSwitchLink& switch_link) { return switch_link.rate == 0; }))
       return {.problem = "the rates of uplinks are only assumed, and measuring them gave no answer; " + remedy};
     for (std::size_t i = 0; i < unknown.size(); ++i) known[unknown[i]] = Knowledge(found.switch_links[i]);
-    int rank = 0;
-    check(PMPI_Comm_rank(own, &rank));
-    if (rank == 0) say(said_of(found, wanted, known) + kept(network, found));
+    if (rank_in(own) == 0) say(said_of(found, wanted, known) + kept(network, found));
   }
   std::vector<SwitchLinkWidth> widths;
   for (std::size_t i = 0; i < all.size(); ++i) {

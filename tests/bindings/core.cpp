@@ -21,6 +21,7 @@
 #include "core/error.hpp"
 #include "core/model/simulate.hpp"
 #include "core/network/switch_links.hpp"
+#include "core/order/order.hpp"
 #include "core/plan/plan.hpp"
 #include "core/schedule/shared_channels.hpp"
 #include "core/schedule/verify_ring.hpp"
@@ -108,6 +109,14 @@ void add_to_networks(nb::module_& m) {
       "switch_links"_a, "most"_a, "For each inter-switch link, the index of the one that is measured for it.");
   m.def("with_widths", &network_with_widths, "network"_a, "widths"_a,
         "The network with other rates of some links: (link, width in hosts' speeds).");
+  m.def(
+      "reordered",
+      [](const Network& network, const std::vector<Rank>& given, const std::vector<order::Call>& calls) {
+        const order::Order found = order::reordered(network, given, calls);
+        return std::pair(found.place, found.how);
+      },
+      "network"_a, "given"_a, "calls"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "The place of each rank, and how it was found.");
 }
 
 void add_to_schedules(nb::module_& m) {

@@ -307,3 +307,71 @@ def test_what_fits_nothing_is_refused() -> None:
     for place in ([0, 1, 2, 3], [0, 1, 2, 3, 3], [0, 1, 2, 3, 9]):
         with pytest.raises(_core.InputError, match="an order needs"):
             _core.order.placed(schedule, np.array(place, np.uint32))
+
+
+def topology(rng: Random, ranks: int) -> _core.Demand:
+    """A ring, a grid, or any graph with weights, of all ranks or of some."""
+    kind, some = rng.choice(["ring", "grid", "graph"]), rng.randint(2, ranks)
+    if kind == "graph":
+        return messages(rng, ranks)
+    columns = rng.choice([c for c in range(1, some + 1) if some % c == 0]) if kind == "grid" else some
+    pairs = set()
+    for here in range(some):
+        row, column = divmod(here, columns)
+        right, below = row * columns + (column + 1) % columns, (here + columns) % some
+        pairs |= {(here, there) for there in (right, below) if there != here}
+    src, dst = zip(*sorted(pairs | {(b, a) for a, b in pairs}), strict=True)
+    return _core.Demand.irregular(ranks, list(src), list(dst), [1] * len(src))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=15)
+@given(seed=st.integers(0, 2**32))
+def test_topologies_from_any_places(kind: str, seed: int) -> None:
+    """A permutation, the same again, and better by its own measure or as given."""
+    rng = Random(seed)
+    network = part_of(rng, network_of(rng, kind))
+    if network.ranks < 2:
+        return
+    given = rng.sample(range(network.ranks), network.ranks)
+    calls = [_core.order.demand_call(topology(rng, network.ranks), 1.0)]
+    place, how = _core.reordered(network, given, calls)
+    assert sorted(place) == list(range(network.ranks))
+    if how == "as given":
+        assert place == given
+    else:
+        assert score(network, place, calls) < score(network, given, calls) - 1e-3
+    assert _core.reordered(network, given, calls) == (place, how)
+
+
+def test_rows_of_a_grid_come_behind_one_switch() -> None:
+    network = read_network("chain:8,8,8,8")
+    given = Random(1).sample(range(32), 32)
+    pairs = [
+        (here, there)
+        for here in range(32)
+        for there in (
+            (here - 4) % 32,
+            (here + 4) % 32,
+            here // 4 * 4 + (here - 1) % 4,
+            here // 4 * 4 + (here + 1) % 4,
+        )
+    ]
+    call = _core.order.demand_call(
+        _core.Demand.irregular(32, [a for a, _ in pairs], [b for _, b in pairs], [1000] * len(pairs)), 1.0
+    )
+    place, _ = _core.reordered(network, given, [call])
+    for switch in range(4):
+        assert len({rank // 4 for rank in range(32) if place[rank] // 8 == switch}) == 2
+    before, after = (
+        _core.order.seconds(network, np.array(order, np.uint32), call)[0] for order in (given, place)
+    )
+    assert after == 8 * 1000 / network.host_rate and before > 4 * after
+
+
+def test_a_thousand_ranks() -> None:
+    network = read_network("mesh:8x8x16")
+    given = Random(1).sample(range(1024), 1024)
+    call = _core.order.demand_call(stencil(32, 32, Random(2)), 1.0)
+    place, _ = _core.reordered(network, given, [call])
+    assert score(network, place, [call]) < score(network, given, [call]) - math.log(3)

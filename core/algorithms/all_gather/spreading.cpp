@@ -230,23 +230,9 @@ std::uint32_t parts_of(const Network& network) {
   return std::clamp(least, 1u, 16u);
 }
 
-/// The ranks' contributions in bytes. `unequal`: the largest one exceeds the mean by more than a tenth.
-struct Volume {
-  explicit Volume(const Demand& demand) {
-    for (Rank rank = 0; rank < demand.ranks; ++rank) {
-      const auto bytes = static_cast<double>(demand.contribution(rank));
-      all += bytes;
-      largest = std::max(largest, bytes);
-    }
-    unequal = largest > 1.1 * all / demand.ranks;
-  }
-  double all = 0, largest = 0;
-  bool unequal = false;
-};
-
 /// The largest contributions make the time: they flow in a pipeline. The smaller their parts, the sooner every channel
 /// is busy, and the more messages there are. Parts are halved until the time is within 2 % of the bound or rises.
-Schedule spread_unequal(const Network& network, const Demand& demand, const Volume& bytes, double alpha) {
+Schedule spread_unequal(const Network& network, const Demand& demand, const Contributions& bytes, double alpha) {
   const double n = demand.ranks, channels = parts_of(network);
   const double enough = 1.02 * (lower_bounds(network, demand).seconds + alpha);
   const double finest = std::max({1.0, bytes.all / (8 * n * channels), n * bytes.all / most_part_sends});
@@ -279,7 +265,7 @@ static std::string_view spreading_why_not(const Network& network, const Demand& 
 }
 
 static Schedule make_spreading(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
-  if (const Volume bytes(demand); bytes.unequal) return spread_unequal(network, demand, bytes, costs.alpha);
+  if (const Contributions bytes(demand); bytes.unequal) return spread_unequal(network, demand, bytes, costs.alpha);
   const std::uint32_t tries = demand.ranks <= 64 ? 4 : 1;
   const std::vector<Chunk> parts = split_contributions(demand, parts_of(network), network.host_rate(), costs);
   Schedule best = Spreading(network, demand, parts, 1).run();

@@ -38,17 +38,12 @@ void add_ring(Streams& streams, std::span<const Rank> order, std::span<const Pla
 
 std::vector<Chunk> split_contributions(const Demand& demand, std::uint32_t rails, double rate,
                                        const AlgorithmOptions& costs, std::uint32_t finer) {
-  double all = 0, largest = 0;
-  for (Rank rank = 0; rank < demand.ranks; ++rank) {
-    const auto bytes = static_cast<double>(demand.contribution(rank));
-    all += bytes;
-    largest = std::max(largest, bytes);
-  }
+  const auto [all, largest, unequal] = Contributions(demand);
   const double n = demand.ranks;
   // A ring of n is filled after n chunks: of 32 n they cost 1/32 more than the bound. With per-message cost α,
   // (all / c + n)·(α + c / rate) is least at c = √(all·α·rate / n).
   double chunk = largest / rails + 1;
-  if (largest > 1.1 * all / n) {
+  if (unequal) {
     const double pipelined = std::max({all / (32 * n), std::sqrt(all * costs.alpha * rate / n), smallest_chunk});
     const double affordable = n * all / std::max(1.0, static_cast<double>(most_chunk_sends) - n * n * rails);
     chunk = std::min(chunk, std::max(pipelined, affordable) / rails);

@@ -1,6 +1,7 @@
 #pragma once
 /// All-gather as streams: chunks that travel along fixed edges between ranks (rings, and rings within
 /// rings).
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -26,6 +27,20 @@ struct StreamEdge {
   Rank src = 0, dst = 0;
   std::uint32_t rail = 0;
   Places outer, inner;
+};
+
+/// The ranks' contributions in bytes. `unequal`: the largest one exceeds the mean by more than a tenth.
+struct Contributions {
+  explicit Contributions(const Demand& demand) {
+    for (Rank rank = 0; rank < demand.ranks; ++rank) {
+      const auto bytes = static_cast<double>(demand.contribution(rank));
+      all += bytes;
+      largest = std::max(largest, bytes);
+    }
+    unequal = largest > 1.1 * all / demand.ranks;
+  }
+  double all = 0, largest = 0;
+  bool unequal = false;
 };
 
 struct Chunk {

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _VARIABLES = {variable.name: variable for variable in _core.variables()}
 
 # Variables that decide who serves calls, refused before anything starts where they hold what they may not.
-_WITHOUT_OPTION = {"HOCKET_DISABLE", "HOCKET_SUMS", "HOCKET_REPRODUCIBLE"}
+_WITHOUT_OPTION = {"HOCKET_DISABLE", "HOCKET_REORDER", "HOCKET_SUMS", "HOCKET_REPRODUCIBLE"}
 
 # Rules for where ranks are, and what HOCKET_PLACEMENT says for them.
 _PLACEMENTS = {"names": "", "slurm": "slurm", "order": "order"}
@@ -193,9 +193,10 @@ def scheduled_environment(
     Variables of this process count where the options say nothing.
     """
     options = options.completed(os.environ)
-    for name in _WITHOUT_OPTION & os.environ.keys():
-        _check_variable(name, os.environ[name])
-    environment = options.environment()
+    without_option = {name: os.environ[name] for name in _WITHOUT_OPTION & os.environ.keys()}
+    for name, value in without_option.items():
+        _check_variable(name, value)
+    environment = options.environment() | without_option
     if options.choose != "off":
         environment["HOCKET_CHOICES"] = os.environ.get("HOCKET_CHOICES", str(choices_dir()))
     if not isinstance(network, _core.Network):

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -148,3 +149,15 @@ def test_run_says_that_it_measures(tmp_path: Path) -> None:
     assert path and f"kept in {path.strip()}" in said
     path, said = shown(*start, "--oversubscription", "1")
     assert path == "" and "measured by" not in said
+
+
+def test_variables_without_an_option_reach_all_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Launchers hand on only what they are told, and ranks that differ would wait for each other."""
+    monkeypatch.setattr("hocket.launch.environment.find_runtime", lambda _: SimpleNamespace(environment=dict))
+    for name, value in (("HOCKET_REORDER", "1"), ("HOCKET_SUMS", "free")):
+        monkeypatch.setenv(name, value)
+        env = scheduled_environment("mpicc", read_network("chain:2,2"), RuntimeOptions())
+        assert env[name] == value
+    monkeypatch.setenv("HOCKET_REORDER", "yes")
+    with pytest.raises(UsageError, match="HOCKET_REORDER='yes' is not 0 or 1"):
+        scheduled_environment("mpicc", read_network("chain:2,2"), RuntimeOptions())
