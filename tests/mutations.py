@@ -18,7 +18,7 @@ import numpy as np
 
 from hocket import _core
 from hocket.costs.calibration import read_file_of
-from hocket.costs.memory import read_profile
+from hocket.costs.model import read_profile
 from hocket.demand import read_traffic
 from hocket.demand.recorded import RecordedCall, write
 from hocket.errors import HocketError, PlanError
@@ -27,7 +27,7 @@ from hocket.network import Defaults, read_network_description
 from hocket.network.neighbours import Choice, merge
 from hocket.network.readers.lldp import read_record
 from hocket.network.source import load
-from hocket.report.page import measured_part
+from hocket.report import measured_part
 from measure.calibration.conftest import made
 from plans import forwarding, gathering, small
 from report_files import tuned

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Sequence
 
 from hocket.lab import Lab
-from hocket.network.paths.probe import Probe
+from hocket.network.path_probe import Probe
 
 ASK = """
 import json, sys
-from hocket.network.paths.probe import Probe, answers
+from hocket.network.path_probe import Probe, answers
 print(json.dumps(answers([Probe(*one) for one in json.loads(sys.argv[1])], 100)))
 """
 

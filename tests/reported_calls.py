@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from hocket.report.run.merge import Line, merge
-from hocket.report.run.ranks import read_ranks
+from hocket.report.ranks import Line, merge, read_ranks
 
 #: Why the library may serve calls of a program that tries all kinds of communicators and sizes.
 NOTHING_TO_SCHEDULE = frozenset({"few_ranks", "small", "intercommunicator"})

@@ -14,7 +14,7 @@ from typing import Any
 
 from hocket._core import Network
 
-from hocket.export.simgrid import hostfile, platform_xml
+from hocket.export.smpi_trace import hostfile, platform_xml
 
 SOURCE = Path(__file__).with_name("exchange.c")
 

@@ -8,7 +8,7 @@ import pytest
 from hocket._core.memory import WORKS, Profile
 
 from cli.conftest import Call
-from hocket.costs import memory as profiles
+from hocket.costs import model as profiles
 from hocket.errors import HocketError
 from hocket.launch.mpi import Mpi, MpiFamily
 from hocket.measure.memory import calibrate

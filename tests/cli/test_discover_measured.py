@@ -12,7 +12,7 @@ import pytest
 from hocket.cli._shared.measured import keep
 from hocket.launch.mpi import find_mpi
 from hocket.launch.runtime.build import build_runtime
-from hocket.measure.discovery.found import Bottleneck, Found
+from hocket.measure.discovered import Bottleneck, Found
 from hocket.system.cache import cache_dir
 from refusals import refused
 

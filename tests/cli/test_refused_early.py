@@ -154,9 +154,7 @@ def test_too_much_for_one_machine(
     for name in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "COBALT_JOBID", "JOB_ID"):
         monkeypatch.delenv(name, raising=False)
     refused(hocket("doctor", "-n", "100000"), "-n 100000: more than the", "give at most", "--hostfile")
-    monkeypatch.setattr(
-        "hocket.measure.memory.calibrate.calibrate", lambda *_: pytest.fail("ranks were started")
-    )
+    monkeypatch.setattr("hocket.measure.memory.calibrate", lambda *_: pytest.fail("ranks were started"))
     measure = hocket("calibrate", "memory", "-n", "99999", "--mpi", launcher)
     refused(measure, "-n 99999: more than the", "give at most")
     assert "--hostfile" not in measure.err

@@ -17,8 +17,8 @@ from hocket.demand.collectives import (
     REDUCE_SCATTER,
     call_of,
 )
-from hocket.measure.bench.exchanges import EXCHANGES
-from hocket.measure.bench.request import EQUAL_CALLS
+from hocket.measure.bench_exchanges import EXCHANGES
+from hocket.measure.bench_rows import EQUAL_CALLS
 
 PATTERNS = {ALL_TO_ALL, ALL_GATHER, IRREGULAR, REDUCE_SCATTER, ALL_REDUCE}
 

@@ -12,7 +12,7 @@ from hocket.errors import NetworkError, UsageError
 from hocket.lab import Lab, LabOptions, namespaces
 from hocket.lab.cluster import check_network
 from hocket.network import read_network_description
-from hocket.network.paths.probe import Probe
+from hocket.network.path_probe import Probe
 from probes import asked
 
 needs_root = pytest.mark.skipif(

@@ -13,7 +13,7 @@ from statistics import median
 import pytest
 
 from hocket.launch.mpi import Mpi
-from hocket.measure.discovery.found import Found
+from hocket.measure.discovered import Found
 from hocket.network import read_network
 
 pytestmark = [
@@ -27,7 +27,7 @@ RATE = 20e6 / 8
 CHECK = """
 import json
 from hocket.cli._shared.measured import measure_network
-from hocket.measure.discovery.found import Found
+from hocket.measure.discovered import Found
 checked = [measure_network(None, None, None, 15, known=Found.from_json(each)) for each in known]
 if None not in checked:
     print(json.dumps([each.errors for each in checked]))

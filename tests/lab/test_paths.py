@@ -20,8 +20,8 @@ from hocket.lab import Lab, LabOptions, namespaces
 from hocket.launch.environment import RuntimeOptions, scheduled_environment
 from hocket.launch.mpi import Mpi
 from hocket.network import read_known_network, read_network_description
-from hocket.network.paths.choose import asked_of, choose
-from hocket.network.paths.probe import Probe
+from hocket.network.path_probe import Probe
+from hocket.network.paths import asked_of, choose
 from probes import asked
 
 needs_root = pytest.mark.skipif(

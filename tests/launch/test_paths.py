@@ -10,8 +10,7 @@ from hocket.errors import UsageError
 from hocket.launch.environment import scheduled_variables
 from hocket.launch.placement import paths_environment
 from hocket.network import NetworkDescription, read_network, read_network_description
-from hocket.network.paths.choose import asked_of
-from hocket.network.paths.table import PORTS, SEVERAL, Paths
+from hocket.network.paths import PORTS, SEVERAL, Paths, asked_of
 
 FABRIC = "fat-tree:2x1x2"
 

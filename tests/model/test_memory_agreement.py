@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from hocket.measure.memory.sizes import (
+from hocket.measure.memory_sizes import (
     KIB,
     MIB,
     Budget,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hocket.measure.memory.sizes import MIB, Budget, Figure, Shape, in_turn, measured, repeats, shapes
+from hocket.measure.memory_sizes import MIB, Budget, Figure, Shape, in_turn, measured, repeats, shapes
 
 FIGURES = in_turn(shapes(32 * MIB, 2, quick=True))
 

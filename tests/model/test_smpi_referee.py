@@ -9,7 +9,7 @@ import pytest
 
 from hocket import _core
 from hocket.errors import UsageError
-from hocket.export.simgrid import hostfile, link_name, platform_xml
+from hocket.export.smpi_trace import hostfile, link_name, platform_xml
 from hocket.network import read_network
 from hocket.planning.plan import plan_collective
 

@@ -8,7 +8,7 @@ import pytest
 
 from hocket.errors import NetworkError
 from hocket.network import read_network
-from hocket.network.readers import tables
+from hocket.network.readers import forwarding as tables
 
 NETWORK = """shape = "graph"
 routes = "tables.csv"

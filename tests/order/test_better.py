@@ -15,10 +15,9 @@ from hocket.doctor import Case, Finding, Level
 from hocket.doctor.case import Rank
 from hocket.doctor.network import check_order
 from hocket.network import read_network
-from hocket.order.better import better_order, command_for
-from hocket.report.run.advice import Launched, order_advice
-from hocket.report.run.merge import Line, merge
-from hocket.report.run.ranks import RankReport, RankRow, Site
+from hocket.order.gains import better_order, command_for
+from hocket.report.advice import Launched, order_advice
+from hocket.report.ranks import Line, RankReport, RankRow, Site, merge
 
 CHAIN = "chain:4,4,4,4"
 NAMES = [f"n{number}" for number in range(16)]

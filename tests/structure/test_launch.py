@@ -11,7 +11,7 @@ TOOLS = {
     "lab/slurm.py",
     "lab/watchdog.py",
     "launch/mpi.py",
-    "report/run/advice.py",
+    "report/advice.py",
     "system/signals.py",
     "launch/runtime/compiling.py",
     "launch/runtime/ready.py",

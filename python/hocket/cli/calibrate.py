@@ -87,7 +87,7 @@ def network(
         return
     path = output or str(kept_path(description))
     what = {"source": source, "placement": placement, "quick": quick}
-    found = by_ranks("hocket.measure.calibration.measure:work", what, ranks, mpi_name, hostfile)
+    found = by_ranks("hocket.measure.calibration:work", what, ranks, mpi_name, hostfile)
     if found is not None:
         write_atomically(path, [json.dumps(from_json(found).as_json(), indent=1) + "\n"])
         _tell(from_json(found), path, path, pictures)
@@ -206,12 +206,12 @@ def memory(
 
     All ranks of this host measure at the same time. Permuting and sorting choose their methods by the result.
     """  # fmt: skip
-    from hocket.measure.memory.calibrate import composed, transfers
+    from hocket.measure.memory import composed, transfers
 
     if evaluate is not None:
         composed(evaluate)  # say what is wrong with it before the long work
     if show is not None:
-        from hocket.costs.memory import read_profile
+        from hocket.costs.model import read_profile
 
         profile, where = read_profile(show or None), None
     else:
@@ -230,11 +230,11 @@ def memory(
 def _measure(
     ranks: int | None, output: str | None, quick: bool, size: str | None, mpi_name: str | None
 ) -> tuple[_core.memory.Profile, str]:
-    from hocket.costs.memory import kept_path
+    from hocket.costs.model import kept_path
     from hocket.errors import UsageError
     from hocket.launch.mpi import find_mpi
-    from hocket.measure.memory.calibrate import DIFFER, cores, made_slower, usable_memory
-    from hocket.measure.memory.calibrate import calibrate as measure
+    from hocket.measure.memory import DIFFER, cores, made_slower, usable_memory
+    from hocket.measure.memory import calibrate as measure
 
     check_writable(output)
     check_ranks_here(ranks, None, instead="")
@@ -262,7 +262,7 @@ def _measure(
 
 
 def _transfers(figures: dict[str, float], width: int) -> list[str]:
-    from hocket.measure.memory.calibrate import MEANINGS, WAYS, composed
+    from hocket.measure.memory import MEANINGS, WAYS, composed
 
     basic = [[name, MEANINGS[name], f"{rate:,.0f}"] for name, rate in figures.items()]
     ways = [[what, way, f"{composed(way, figures):,.0f}"] for what, way in WAYS.items()]

@@ -38,7 +38,7 @@ from hocket.units import format_time
 if TYPE_CHECKING:
     from hocket.network import Defaults, KnownNetwork
     from hocket.order import JobHosts, Ordered, Wanted
-    from hocket.order.predicted import Predicted
+    from hocket.order.gains import Predicted
 
 
 @click.command(
@@ -143,7 +143,7 @@ def _job(known: KnownNetwork, hosts: str | None, slurm: bool, defaults: Defaults
 def _predicted(
     found: Ordered, calls: list[Wanted], known: KnownNetwork, calibration: str | None
 ) -> list[Predicted]:
-    from hocket.order.predicted import predictions
+    from hocket.order.gains import predictions
     from hocket.planning.candidates import costs_of
 
     costs = costs_of(found.job.network, calibration, known.description)

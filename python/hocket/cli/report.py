@@ -46,8 +46,8 @@ def report(files: tuple[str, ...], output: str, title: str | None, size: str, de
     learned timings (see 'hocket tune show'), or a CSV table of 'hocket bench'. Hocket recognises its kind by its
     content.
     """  # fmt: skip
-    from hocket.report.page.html import page
-    from hocket.report.page.recognise import sections_of
+    from hocket.report.html import page
+    from hocket.report.recognise import sections_of
 
     if output == "-" and wants_json():
         raise UsageError(

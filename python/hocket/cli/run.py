@@ -141,8 +141,8 @@ def run(
         command = launch_command(mpi, ranks, (), env, program, hostfile=hostfile)
         if directory is None:
             sys.exit(exit_code(command))
-        from hocket.report.run.advice import Launched  # numpy comes with it, and takes long to load
-        from hocket.report.run.summary import tell
+        from hocket.report.advice import Launched  # numpy comes with it, and takes long to load
+        from hocket.report.summary import tell
 
         code = exit_code(command)
         slurm = hostfile is None and len(slurm_lists(os.environ)) == 1

@@ -101,7 +101,7 @@ def sort(
     Equal keys keep their order. NaN come last. All hosts must see both files.
     """
     from hocket.launch.mpi import find_mpi
-    from hocket.measure.memory.calibrate import cores
+    from hocket.measure.memory import cores
     from hocket.sorting.job import FileSort, sorted_by
     from hocket.system.signals import as_exceptions
 

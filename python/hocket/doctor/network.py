@@ -16,12 +16,11 @@ from hocket.launch.environment import read_plan, run_demand
 from hocket.launch.mpi import MpiFamily
 from hocket.network import read_known_network
 from hocket.network.chosen import job_hosts, slurm_lists
-from hocket.network.paths.choose import asked_of
-from hocket.network.paths.probe import Probe, answers
-from hocket.network.paths.table import Paths, port_of
+from hocket.network.path_probe import Probe, answers
+from hocket.network.paths import Paths, asked_of, port_of
 from hocket.order import JobHosts, listed_job, slurm_job
-from hocket.order.better import WORTH, better_order, command_for
 from hocket.order.formats import FORMATS
+from hocket.order.gains import WORTH, better_order, command_for
 
 _SAMPLE: Final = 8  # connections
 _A_SECOND: Final = 80  # packets; switches answer 100 and more to a host

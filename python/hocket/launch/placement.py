@@ -19,7 +19,7 @@ from hocket.errors import UsageError, Where
 from hocket.network import NetworkDescription
 from hocket.network.families import coordinates_of, node_at, sides_of
 from hocket.network.parts import AssumedRate
-from hocket.network.paths.choose import choose, table_for_ranks
+from hocket.network.paths import choose, table_for_ranks
 from hocket.network.uplinks import host_rates
 from hocket.system.cache import keep
 from hocket.system.files import read_file

@@ -15,10 +15,9 @@ from mpi4py import MPI
 from hocket import _core
 from hocket.errors import NetworkError, UsageError
 from hocket.launch.runtime.library import everywhere
-from hocket.measure.bench.bounds import nodes_of_ranks
-from hocket.network.paths.choose import asked_of
-from hocket.network.paths.probe import Probe, answers
-from hocket.network.paths.table import LISTEN, PORTS, SEVERAL, SILENT, Paths, port_of
+from hocket.measure.bench_exchanges import nodes_of_ranks
+from hocket.network.path_probe import Probe, answers
+from hocket.network.paths import LISTEN, PORTS, SEVERAL, SILENT, Paths, asked_of, port_of
 
 BUDGET: Final = 64  # packets that a host sends to find its ways to another
 _TWICE: Final = 2  # ports of each pair asked a second time, for spraying

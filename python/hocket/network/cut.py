@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from hocket.errors import NetworkError, Where
 from hocket.network.description import NetworkDescription
-from hocket.network.parts import Forwarding
-from hocket.network.readers.tables import MAX_ENTRIES
+from hocket.network.parts import MAX_ENTRIES, Forwarding
 
 if TYPE_CHECKING:
     from hocket._core import Network

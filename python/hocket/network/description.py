@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from hocket.errors import NetworkError, Where
+from hocket.network.lids import choose_lids
 from hocket.network.parts import (
     MAX_NAME,
     MAX_NODES,
@@ -32,9 +33,7 @@ from hocket.network.parts import (
     Wiring,
     switch_links,
 )
-from hocket.network.paths.choose import settled
-from hocket.network.paths.lids import choose_lids
-from hocket.network.paths.table import Paths
+from hocket.network.paths import Paths, settled
 from hocket.network.source import shown
 from hocket.system.text import some
 

@@ -24,6 +24,7 @@ MAX_NODES = 1_000_000  # hosts, and as many switches
 MAX_NAME = 255  # characters, as in DNS
 MAX_RANKS = 65_536  # per host
 MAX_PORTS = 1_024
+MAX_ENTRIES = 2_000_000  # of forwarding tables
 Shape = Literal["tree", "graph", "grid", "routed"]
 GridKind = Literal["torus", "mesh", "hypercube"]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from hocket.errors import UsageError
 from hocket.network.families import coordinates_of
 from hocket.network.parts import DEFAULT_LATENCY, DEFAULT_RATE
-from hocket.network.readers.tables import EVERY_HOST, FORM
+from hocket.network.readers.forwarding import EVERY_HOST, FORM
 from hocket.units import format_rate, format_time, parse_rate, parse_time
 
 if TYPE_CHECKING:

@@ -1,14 +1,13 @@
 """Orders of a job's ranks in which its calls load the wires least.
 
 :func:`order_job` asks the core (``core/order``) for one; ``formats`` writes it for whoever starts the ranks,
-``predicted`` tells what it gains, ``better`` whether a job that is there could do better.
+``gains`` tells what it gains, and whether a job that is there could do better.
 """
 
 from __future__ import annotations
 
 from hocket.order.hosts import JobHosts, listed_job, slurm_job, whole_network
-from hocket.order.job import Ordered, order_job
-from hocket.order.wanted import DEFAULT_CALLS, Wanted, parse_wanted
+from hocket.order.job import DEFAULT_CALLS, Ordered, Wanted, order_job, parse_wanted
 
 __all__ = [
     "DEFAULT_CALLS",

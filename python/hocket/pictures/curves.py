@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from hocket.errors import UsageError
-from hocket.measure.bench.statistics import Row, Times
+from hocket.measure.bench_rows import Row, Times
 from hocket.pictures import style
 from hocket.pictures.style import FAINT, check, context, new_figure, save
 from hocket.units import format_bytes, format_time

@@ -90,7 +90,7 @@ def plan_two_level(
 ) -> TwoLevelPlan:
     """Plans one message between any two hosts, and verifies both levels. Raises UsageError where nothing can be
     aggregated."""
-    from hocket.costs.memory import read_profile
+    from hocket.costs.model import read_profile
 
     groups, between = _core.groups_of(network), _core.one_rank_a_host(network)
     if reason := _core.why_not_two_level(groups, demand):
@@ -132,7 +132,7 @@ def memory_seconds(
     between: _core.Network, exchange: _core.TwoLevelExchange, waits: _core.Waits
 ) -> _core.TwoLevelTime:
     """Predicted time by the memory profile, with an ideal network between hosts."""
-    from hocket.costs.memory import read_profile
+    from hocket.costs.model import read_profile
 
     return _core.two_level_seconds(between, exchange, waits, _core.ModelParameters(), read_profile(), 1 << 62)
 

@@ -43,7 +43,7 @@ namespace {
 
 constexpr std::size_t most_profile_bytes = std::size_t{1} << 20;
 
-/// The path of the cached profile, the same as in python/hocket/costs/memory.py; empty if there is none.
+/// The path of the cached profile, the same as in python/hocket/costs/model.py; empty if there is none.
 std::string cached_file() {
   std::string base;
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0')

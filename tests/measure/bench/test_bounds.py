@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hocket import _core
-from hocket.measure.bench.bounds import bound_seconds, nodes_of_ranks
+from hocket.measure.bench_exchanges import bound_seconds, nodes_of_ranks
 from hocket.network import read_network
 
 RATE = 125e6  # bytes per second of 1 Gbit/s

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hocket.measure.bench.statistics import (
+from hocket.measure.bench_rows import (
     COLUMNS,
     Row,
     Times,

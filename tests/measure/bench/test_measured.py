@@ -190,7 +190,7 @@ def test_as_the_program_of_any_launcher(mpi: Mpi) -> None:
 WRONG = """
 import sys
 from mpi4py import MPI
-from hocket.measure.bench import exchanges
+from hocket.measure import bench_exchanges as exchanges
 from hocket.cli import main
 
 arguments = sys.argv[1:]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hocket.errors import UsageError
-from hocket.measure.bench.request import irregular_sizes, parse_sizes
+from hocket.measure.bench_rows import irregular_sizes, parse_sizes
 
 
 @pytest.mark.parametrize(

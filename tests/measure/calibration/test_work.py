@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hocket.measure.calibration.work import Places, Task, What, classes, switch_link_pairs, tasks
+from hocket.measure.calibration_work import Places, Task, What, classes, switch_link_pairs, tasks
 from hocket.network import read_network
 
 

@@ -12,7 +12,7 @@ import pytest
 from hocket.cli._shared import measured as measured_networks
 from hocket.cli._shared.measured import answer, keep, kept_or_measured, write_network
 from hocket.errors import NetworkError
-from hocket.measure.discovery.found import Bottleneck, Found, kept_for
+from hocket.measure.discovered import Bottleneck, Found, kept_for
 from hocket.network import read_network
 
 HOST = 6e6  # bytes/s

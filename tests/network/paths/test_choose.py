@@ -9,11 +9,22 @@ import pytest
 
 from hocket import _core
 from hocket.errors import NetworkError
+from hocket.network import paths as choices
 from hocket.network import read_known_network, read_network, read_network_description
-from hocket.network.paths import choose as choices
-from hocket.network.paths.choose import _chosen as choose_anew
-from hocket.network.paths.choose import asked_of, choose, routed, said, settled, table_for_ranks
-from hocket.network.paths.table import PORTS, SEVERAL, SILENT, Paths, port_of
+from hocket.network.paths import (
+    PORTS,
+    SEVERAL,
+    SILENT,
+    Paths,
+    asked_of,
+    choose,
+    port_of,
+    routed,
+    said,
+    settled,
+    table_for_ranks,
+)
+from hocket.network.paths import _chosen as choose_anew
 from hocket.network.writer import network_files
 
 FABRIC = "fat-tree:4x4x4@50Mbit"

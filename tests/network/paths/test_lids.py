@@ -13,7 +13,7 @@ import pytest
 from hocket import _core
 from hocket.errors import NetworkError, UsageError
 from hocket.network import Defaults, KnownNetwork, read_known_network
-from hocket.network.paths.lids import choose_lids
+from hocket.network.lids import choose_lids
 
 RECORDED = Path(__file__).parents[1] / "recorded"
 LEAVES = HOSTS = SPINES = 4

@@ -13,7 +13,7 @@ from hocket.cli import main
 from hocket.network import read_network
 from hocket.pictures.places import picture
 from hocket.planning.plan import plan_collective
-from hocket.report.page import plan_part
+from hocket.report import plan_part
 from report_files import plan_file, run_report, tuned
 from report_pages import Page
 

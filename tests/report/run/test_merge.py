@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hocket.report.run.advice import Place, advice
-from hocket.report.run.merge import Line, merge
-from hocket.report.run.ranks import RankReport, RankRow, Site
-from hocket.report.run.summary import call_cells, document
+from hocket.report.advice import Place, advice
+from hocket.report.ranks import Line, RankReport, RankRow, Site, merge
+from hocket.report.summary import call_cells, document
 
 SITE = Site("/bin/solver", 4711, "turn", 3)
 LARGE = RankRow(

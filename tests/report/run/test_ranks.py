@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hocket.errors import ReportError
-from hocket.report.run.ranks import read_rank, read_ranks
+from hocket.report.ranks import read_rank, read_ranks
 
 HEAD: dict[str, Any] = {
     "hocket_report": 1, "rank": 2, "host": "n2", "pid": 17, "spawned": False, "finished": True, "choices": 0,

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from hocket.report.run.advice import Place, places, same_places
-from hocket.report.run.ranks import Site
-from hocket.report.run.summary import where_of
+from hocket.report.advice import Place, places, same_places
+from hocket.report.ranks import Site
+from hocket.report.summary import where_of
 
 
 def told(site: Site, place: Place) -> str:

@@ -202,7 +202,7 @@ def check_ranks_here(
 ) -> None:
     """Raises UsageError for more ranks than this machine can start, if they would all be on it."""
     from hocket.launch.mpi import JOB_VARIABLES
-    from hocket.measure.memory.calibrate import cores
+    from hocket.measure.memory import cores
 
     most = max(LEAST_LIMIT, RANKS_PER_CORE * cores())
     within_job = any(name in os.environ for name in JOB_VARIABLES)

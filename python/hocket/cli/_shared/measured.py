@@ -19,7 +19,7 @@ from hocket.cli._shared.work import progress_of, with_spinner, write_files
 from hocket.errors import UsageError
 
 if TYPE_CHECKING:
-    from hocket.measure.discovery.found import Found
+    from hocket.measure.discovered import Found
 
 SECONDS: Final = 60.0
 MOST_OFF: Final = 0.3  # of a bottleneck's rate: other traffic is less
@@ -81,17 +81,17 @@ def measure_network(
             remedy="give the number of ranks and --hostfile FILE, or start it as the program of a job",
         )
     what = {"seconds": seconds} | ({} if known is None else {"known": known.as_json()})
-    found = by_ranks("hocket.measure.discovery.measure:work", what, ranks, mpi_name, hostfile)
+    found = by_ranks("hocket.measure.discovery:work", what, ranks, mpi_name, hostfile)
     if found is None:
         return None
-    from hocket.measure.discovery.found import Found
+    from hocket.measure.discovered import Found
 
     return Found.from_json(found)
 
 
 def answer(found: Found) -> list[str]:
     """Sentences on what was found and would be gained. Raises NetworkError where the hosts make no tree."""
-    from hocket.measure.discovery.worth import worth
+    from hocket.measure.discovered import worth
     from hocket.network import Defaults
     from hocket.network.known import known_network
 
@@ -108,7 +108,7 @@ def write_network(found: Found, path: str) -> None:
 
 def keep(found: Found) -> Path:
     """Keep the network file in the cache, and beside it all that was found. Raises NetworkError where there is none."""
-    from hocket.measure.discovery.found import kept_path
+    from hocket.measure.discovered import kept_path
 
     path = kept_path(found.hosts)
     write_network(found, str(path))
@@ -121,7 +121,7 @@ def kept_or_measured(
 ) -> str:
     """The file of the network that is kept of these hosts; it is measured first where there is none, or where the hosts
     were rewired since."""
-    from hocket.measure.discovery.found import kept_for
+    from hocket.measure.discovered import kept_for
 
     names = set(hosts) or {platform.node()}
     if kept := kept_for(names):
@@ -146,7 +146,7 @@ def kept_or_measured(
 def measured_between(hosts: Sequence[str], mpi_name: str | None = None) -> str:
     """The file that is kept, unchecked, where only hosts are known; if there is none, a rank on each measures."""
     from hocket.launch.job import in_a_job
-    from hocket.measure.discovery.found import kept_for
+    from hocket.measure.discovered import kept_for
 
     if kept := kept_for(hosts) if hosts else None:
         return str(kept[0])

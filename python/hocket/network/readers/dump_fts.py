@@ -13,8 +13,7 @@ from typing import Final
 
 from hocket.errors import NetworkError
 from hocket.network.description import NetworkDescription
-from hocket.network.parts import Fabric, Forwarding
-from hocket.network.readers.tables import MAX_ENTRIES
+from hocket.network.parts import MAX_ENTRIES, Fabric, Forwarding
 from hocket.network.source import Source, shown
 
 DROPPED: Final = 255  # the port of what is not forwarded

@@ -13,9 +13,8 @@ from hocket.network.chosen import expand
 from hocket.network.description import NetworkDescription, suggestion
 from hocket.network.families import MAX_DIMENSIONS, check_sides, check_ties, read_coordinates
 from hocket.network.parts import MAX_PORTS, MAX_RANKS, Defaults, Grid, GridKind, Link
-from hocket.network.paths.choose import said
-from hocket.network.paths.table import read_paths
-from hocket.network.readers.tables import read_tables
+from hocket.network.paths import read_paths, said
+from hocket.network.readers.forwarding import read_tables
 from hocket.network.source import Source, load_beside, shown
 from hocket.units import parse_rate, parse_time
 

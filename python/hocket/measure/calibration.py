@@ -16,10 +16,10 @@ from hocket.costs.calibration import MOST_SECONDS, Calibration, Class, Figure, F
 from hocket.errors import UsageError
 from hocket.launch.job import Tell
 from hocket.launch.runtime.library import RuntimeLibrary, everywhere, load_library
-from hocket.measure.bench.bounds import nodes_of_ranks
-from hocket.measure.calibration.work import Places, Task, What, classes, in_turn, tasks
-from hocket.measure.memory.calibrate import cores
-from hocket.measure.memory.sizes import Budget
+from hocket.measure.bench_exchanges import nodes_of_ranks
+from hocket.measure.calibration_work import Places, Task, What, classes, in_turn, tasks
+from hocket.measure.memory import cores
+from hocket.measure.memory_sizes import Budget
 
 SECONDS: Final = 50.0  # of measuring
 QUICK_SECONDS: Final = 8.0
@@ -278,8 +278,8 @@ def _flows(entries: list[tuple[Task, list[float], int]], found: tuple[Class, ...
 
 
 def _memory() -> tuple[dict[str, float] | None, str]:
-    from hocket.costs.memory import read_profile
-    from hocket.measure.memory.calibrate import transfers
+    from hocket.costs.model import read_profile
+    from hocket.measure.memory import transfers
 
     profile = read_profile()
     return transfers(profile, 8), profile.origin

@@ -14,7 +14,7 @@ from hocket import _core
 from hocket.errors import UsageError
 from hocket.launch.job import Job, run_job
 from hocket.launch.mpi import Mpi
-from hocket.measure.memory.sizes import Figure, Measured, slower, was_busy
+from hocket.measure.memory_sizes import Figure, Measured, slower, was_busy
 
 DIFFER: Final = "differ between measurements: the machine was busy"
 
@@ -107,7 +107,7 @@ def made_slower(mpi: Mpi, ranks: int, memory: int, path: str) -> dict[str, float
 def _answer(
     mpi: Mpi, ranks: int, work: str, what: dict[str, Any], report: Callable[[dict[str, Any]], None]
 ) -> Any:
-    job = Job(f"hocket.measure.memory.measure:{work}", ranks, what, "all was measured", _PATIENCE)
+    job = Job(f"hocket.measure.memory_ranks:{work}", ranks, what, "all was measured", _PATIENCE)
     return run_job(job, mpi, {}, report, verbose=None).answer
 
 

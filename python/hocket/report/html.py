@@ -110,7 +110,7 @@ def page(title: str, made: str, sections: Sequence[Section]) -> str:
 
 
 def _template(name: str) -> str:
-    return resources.files("hocket.report.page").joinpath("templates", name).read_text(encoding="utf-8")
+    return resources.files("hocket.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def _contents(sections: Sequence[Section]) -> str:

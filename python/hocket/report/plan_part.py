@@ -13,7 +13,7 @@ from hocket.pictures.busy import Loads, draw_loads, draw_network
 from hocket.pictures.places import picture as places
 from hocket.planning.figures import ratio
 from hocket.planning.plan import flow_of, simulation
-from hocket.report.page.html import Html, Section, facts, paragraph, picture, table
+from hocket.report.html import Html, Section, facts, paragraph, picture, table
 from hocket.units import format_bytes, format_rate, format_time, format_total
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from hocket._core import Network, Plan, Schedule
     from hocket.network import KnownNetwork
+
 
 MOST_SIMULATED: Final = 100_000  # messages, a few seconds; larger plans are drawn by their phases
 MOST_BARS: Final = 4000  # messages; more are dots, not lines

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Final
 from hocket.errors import HocketError, Where
 from hocket.pictures import style
 from hocket.pictures.curves import COLOURS, Curve, draw_curves
-from hocket.report.page.html import Html, Section, facts, paragraph, picture, table
+from hocket.report.html import Html, Section, facts, paragraph, picture, table
 
 if TYPE_CHECKING:
     from hocket.measure.kept import Choice
+
 
 _BENCH: Final = "native_us"  # a column of every table
 _BOUND: Final = "bound"

@@ -13,10 +13,9 @@ from typing import Any, Final
 from hocket import _core
 from hocket.demand.collectives import COLLECTIVES
 from hocket.order import DEFAULT_CALLS
-from hocket.order.better import better_order, command_for
 from hocket.order.formats import FORMATS
-from hocket.report.run.merge import Account, Line
-from hocket.report.run.ranks import RankReport, Site
+from hocket.order.gains import better_order, command_for
+from hocket.report.ranks import Account, Line, RankReport, Site
 from hocket.units import format_bytes
 
 _SECONDS = 30

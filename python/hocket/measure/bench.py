@@ -29,10 +29,16 @@ from hocket.demand.collectives import (
 from hocket.errors import UsageError
 from hocket.launch.job import Tell
 from hocket.launch.runtime.library import RuntimeLibrary, everywhere, load_library
-from hocket.measure.bench.bounds import bound_seconds, nodes_of_ranks
-from hocket.measure.bench.exchanges import EXCHANGES, AllToAllV, Exchange
-from hocket.measure.bench.request import Request, irregular_sizes
-from hocket.measure.bench.statistics import Row, Times, choice_and_regret, paired_ratio, served_by
+from hocket.measure.bench_exchanges import EXCHANGES, AllToAllV, Exchange, bound_seconds, nodes_of_ranks
+from hocket.measure.bench_rows import (
+    Request,
+    Row,
+    Times,
+    choice_and_regret,
+    irregular_sizes,
+    paired_ratio,
+    served_by,
+)
 from hocket.system.memory import available_memory
 from hocket.units import format_total
 

@@ -12,8 +12,8 @@ import numpy as np
 from hocket.errors import ReportError, Where
 from hocket.pictures import style
 from hocket.pictures.curves import COLOURS, Curve, draw_curves
-from hocket.report.page.html import Section, bullets, facts, paragraph, picture, table
-from hocket.report.run.summary import CALLS, CHOICES, TEXTS, call_cells, choice_cells, size_of, where_of
+from hocket.report.html import Section, bullets, facts, paragraph, picture, table
+from hocket.report.summary import CALLS, CHOICES, TEXTS, call_cells, choice_cells, size_of, where_of
 from hocket.units import format_time, format_total
 
 MOST_BARS: Final = 24

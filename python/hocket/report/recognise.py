@@ -12,7 +12,7 @@ from hocket.errors import HocketError, NetworkError, PlanError, Where
 from hocket.network import Defaults, read_components
 from hocket.network.readers import short_forms
 from hocket.network.source import Source
-from hocket.report.page.html import Section
+from hocket.report.html import Section
 from hocket.system.files import decode, read_limited
 from hocket.system.text import where_is
 
@@ -41,16 +41,16 @@ def sections_of(path: str, defaults: Defaults, bytes: int) -> Iterator[Section]:
     text = decode(data, where, HocketError)
     if text.startswith(_KEPT_TIMINGS):
         from hocket.measure.kept import read
-        from hocket.report.page.measured_part import learned_sections
+        from hocket.report.measured_part import learned_sections
 
         yield from learned_sections(title, read(Path(path)))
         return
     if text.lstrip().startswith("{") and '"hocket_report"' in text:
-        from hocket.report.page.run_part import run_sections
+        from hocket.report.run_part import run_sections
 
         yield from run_sections(title, _json(text, where), where)
         return
-    from hocket.report.page import measured_part
+    from hocket.report import measured_part
 
     if measured_part.looks_like(text):
         yield from measured_part.measured_sections(title, measured_part.read(text, where))
@@ -59,7 +59,7 @@ def sections_of(path: str, defaults: Defaults, bytes: int) -> Iterator[Section]:
 
 
 def _plan(title: str, path: str, data: bytes) -> Iterator[Section]:
-    from hocket.report.page.plan_part import plan_sections
+    from hocket.report.plan_part import plan_sections
 
     try:
         plan = _core.Plan.decode(data)
@@ -69,7 +69,7 @@ def _plan(title: str, path: str, data: bytes) -> Iterator[Section]:
 
 
 def _network(path: str, defaults: Defaults, bytes: int) -> Iterator[Section]:
-    from hocket.report.page.plan_part import network_sections
+    from hocket.report.plan_part import network_sections
 
     try:
         components = read_components(path, defaults)

@@ -10,7 +10,7 @@ from typing import Final
 from hocket import _core
 from hocket.errors import NetworkError
 from hocket.network.parts import Forwarding
-from hocket.network.paths.choose import Route, routed
+from hocket.network.paths import Route, routed
 
 MOST_ROUTES: Final = 2_000_000  # of all pairs and lids
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hocket.errors import HocketError
-from hocket.report.run.advice import (
+from hocket.report.advice import (
     REASONS,
     Launched,
     OrderAdvice,
@@ -20,8 +20,7 @@ from hocket.report.run.advice import (
     places,
     same_places,
 )
-from hocket.report.run.merge import Account, Line, merge
-from hocket.report.run.ranks import Site, read_ranks
+from hocket.report.ranks import Account, Line, Site, merge, read_ranks
 from hocket.system.files import opened
 from hocket.system.text import console, printable
 from hocket.units import format_bytes, format_time, format_total

@@ -12,16 +12,23 @@ from statistics import mean, median
 from typing import TYPE_CHECKING, Any, Final
 
 from hocket import _core
+from hocket.demand.collectives import ALL_GATHER, ALL_TO_ALL
 from hocket.errors import HocketError, NetworkError
 from hocket.network.description import NetworkDescription
 from hocket.network.parts import DEFAULT_LATENCY, Link
+from hocket.order import order_job, parse_wanted, whole_network
+from hocket.order.job import ring_over_bound
+from hocket.planning.candidates import MOST_MESSAGES, costs_of, forecast
+from hocket.planning.plan import plan_collective
 from hocket.system.cache import cache_dir, check_private
 from hocket.system.files import read_file
 from hocket.system.text import some
-from hocket.units import format_rate
+from hocket.units import format_bytes, format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from hocket.network import KnownNetwork
 
 
 _SLOW: Final = 0.6  # of the usual rate of a host
@@ -283,3 +290,36 @@ def _read(path: Path) -> Found | None:
     except (HocketError, OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
     return found
+
+
+BYTES: Final = 64 * 1024
+_LEAST_GAIN: Final = 0.97  # of the time: less is no gain that predictions tell
+
+
+def worth(known: KnownNetwork) -> list[str]:
+    """Sentences on an all-to-all of 64 KiB, scheduled, and on an all-gather in a better order."""
+    network = known.network
+    told = []
+    if network.ranks >= 3 and network.ranks * (network.ranks - 1) <= MOST_MESSAGES and len(network.hosts) > 1:
+        costs = costs_of(network, None, known.description)
+        found = forecast(plan_collective(ALL_TO_ALL, network, BYTES), costs)
+        ours = min((one.seconds for one in found.candidates if one.seconds), default=None)
+        native = min((one.seconds for one in found.library if one.seconds), default=None)
+        if ours and native:
+            part = ours / native
+            told.append(
+                f"A scheduled all-to-all of {format_bytes(BYTES)} should take {part:.2f} of the time of the best "
+                f"native algorithm ({costs.origin})."
+                if part < _LEAST_GAIN
+                else f"Native all-to-alls of {format_bytes(BYTES)} are as fast as scheduled ones here."
+            )
+    if len(network.hosts) > 2:
+        wanted = parse_wanted(ALL_GATHER, network.ranks, BYTES)
+        ordered = order_job(whole_network(network, None), wanted)
+        before, after = (ring_over_bound(network, place) for place in (ordered.given, ordered.place))
+        if before and after and after < _LEAST_GAIN * before:
+            told.append(
+                f"A native all-gather by a ring should take {after / before:.2f} of its time in the order that "
+                "'hocket order' prints."
+            )
+    return told

@@ -1,1 +1,0 @@
-"""Measuring what messages cost on a network: what ``hocket calibrate network`` does."""

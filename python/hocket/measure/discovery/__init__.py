@@ -1,1 +1,0 @@
-"""Measuring which hosts share a bottleneck: what ``hocket network discover --measure`` does."""

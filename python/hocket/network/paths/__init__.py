@@ -1,1 +1,0 @@
-"""Ways among which a hash of addresses and ports chooses: found, chosen, and kept with a network."""

@@ -1,1 +1,0 @@
-"""``hocket report``: networks, plans, runs and measurements as one page for a browser, without any other file."""

@@ -1,1 +1,0 @@
-"""Report on the collective calls of a program: ``hocket run --report``."""
