@@ -11,7 +11,7 @@
 
 #include "bindings.hpp"
 #include "core/network/alternatives.hpp"
-#include "core/network/families.hpp"
+#include "core/network/spec.hpp"
 #include "core/network/switch_links.hpp"
 
 namespace nb = nanobind;

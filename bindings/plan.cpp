@@ -14,7 +14,7 @@
 #include "core/error.hpp"
 #include "core/limits.hpp"
 #include "core/model/predict.hpp"
-#include "core/schedule/verify_ring.hpp"
+#include "core/schedule/verify.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

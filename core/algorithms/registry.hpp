@@ -48,7 +48,6 @@
 #include "core/demand/demand.hpp"
 #include "core/network/network.hpp"
 #include "core/schedule/bounds.hpp"
-#include "core/schedule/closed_form.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/schedule/shared_channels.hpp"
 #include "core/schedule/verify.hpp"

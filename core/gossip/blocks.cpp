@@ -1,4 +1,4 @@
-#include "core/gossip/blocks.hpp"
+#include "core/gossip/grids.hpp"
 
 #include <algorithm>
 #include <limits>

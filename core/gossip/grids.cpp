@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "core/error.hpp"
-#include "core/gossip/blocks.hpp"
 
 namespace hocket::gossip {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/model/dependencies.hpp"
+#include "core/model/simulate.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -6,7 +6,6 @@
 
 #include "core/demand/demand.hpp"
 #include "core/network/network.hpp"
-#include "core/schedule/closed_form.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/schedule/waits.hpp"
 

@@ -1,11 +1,11 @@
-#include "core/network/dragonfly.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "core/network/graph_shapes.hpp"
 
 namespace hocket {
 

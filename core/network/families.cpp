@@ -1,5 +1,3 @@
-#include "core/network/families.hpp"
-
 #include <algorithm>
 #include <initializer_list>
 #include <span>
@@ -7,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/network/routing.hpp"
+#include "core/network/spec.hpp"
 
 namespace hocket {
 namespace {

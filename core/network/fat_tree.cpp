@@ -1,10 +1,10 @@
-#include "core/network/fat_tree.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
 #include <span>
 #include <utility>
+
+#include "core/network/graph_shapes.hpp"
 
 namespace hocket {
 namespace {

@@ -13,8 +13,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/network/dragonfly.hpp"
-#include "core/network/fat_tree.hpp"
+#include "core/network/graph_shapes.hpp"
 #include "core/network/routing.hpp"
 #include "core/network/spec.hpp"
 

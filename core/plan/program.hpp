@@ -18,7 +18,6 @@
 
 #include "core/demand/demand.hpp"
 #include "core/plan/binary.hpp"
-#include "core/schedule/closed_form.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/schedule/waits.hpp"
 

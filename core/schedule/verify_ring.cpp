@@ -1,11 +1,10 @@
-#include "core/schedule/verify_ring.hpp"
-
 #include <algorithm>
 #include <random>
 #include <utility>
 
 #include "core/error.hpp"
 #include "core/progress/progress.hpp"
+#include "core/schedule/verify.hpp"
 
 namespace hocket {
 

@@ -24,7 +24,7 @@
 #include "core/order/order.hpp"
 #include "core/plan/plan.hpp"
 #include "core/schedule/shared_channels.hpp"
-#include "core/schedule/verify_ring.hpp"
+#include "core/schedule/verify.hpp"
 #include "core/schedule/waits.hpp"
 #include "core/two_level/exchange.hpp"
 #include "testing.hpp"

@@ -16,7 +16,7 @@ SPEC.loader.exec_module(check_changed)
     ("changed", "tests"),
     [
         ("core/schedule/turned.cpp", ["tests/schedule"]),
-        ("core/network/tree.cpp", ["tests/core_network", "tests/schedule"]),
+        ("core/network/tree_and_grid.cpp", ["tests/core_network", "tests/schedule"]),
         ("core/limits.hpp", ["tests/core_network", "tests/schedule"]),
         ("runtime/team/team.cpp", ["tests/runtime/team"]),
         ("runtime/mpi/types.cpp", ["tests/runtime/exchange"]),

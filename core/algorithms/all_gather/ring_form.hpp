@@ -10,7 +10,7 @@
 #include "core/demand/demand.hpp"
 #include "core/network/network.hpp"
 #include "core/plan/program.hpp"
-#include "core/schedule/verify_ring.hpp"
+#include "core/schedule/verify.hpp"
 
 namespace hocket::algorithms {
 

@@ -9,7 +9,7 @@
 #include "core/algorithms/shared/phase_writer.hpp"
 #include "core/limits.hpp"
 #include "core/schedule/bounds.hpp"
-#include "core/schedule/closed_form.hpp"
+#include "core/schedule/schedule.hpp"
 
 namespace hocket::closed_forms {
 

@@ -9,7 +9,7 @@
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"
 #include "core/network/network.hpp"
-#include "core/schedule/closed_form.hpp"
+#include "core/schedule/schedule.hpp"
 
 namespace hocket {
 

@@ -8,7 +8,7 @@
 
 #include "core/algorithms/all_to_all/tree_phases.hpp"
 #include "core/network/network.hpp"
-#include "core/schedule/closed_form.hpp"
+#include "core/schedule/schedule.hpp"
 
 namespace hocket::closed_forms {
 

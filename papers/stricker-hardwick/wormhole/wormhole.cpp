@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/model/dependencies.hpp"
+#include "core/model/simulate.hpp"
 #include "routers.hpp"
 
 namespace hocket {

@@ -1,6 +1,6 @@
 """Families of switched networks: how many nodes and links they have, and their descriptions, wired by the core.
 
-Hosts are called n0, n1, …, switches s0, s1, …; what else the arguments mean is said by ``families.hpp`` of the core.
+Hosts are called n0, n1, …, switches s0, s1, …; what else the arguments mean is said by ``spec.hpp`` of the core.
 """
 
 from __future__ import annotations

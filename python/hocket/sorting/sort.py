@@ -34,7 +34,7 @@ _METHODS = {"auto": 0, "radix": 1, "sample": 2}
 _METHOD_NAMES = {code: name for name, code in _METHODS.items()}
 _BALANCES = {"even": 0, "in-place": 1, "as-it-falls": 2}
 _SAMPLINGS = {"random": 0, "regular": 1}
-_WIDEST_CARRIED = 24  # bytes: sort/mpi/sort/sort_task.cpp
+_WIDEST_CARRIED = 24  # bytes: sort/mpi/sort/sort.cpp
 _PROGRESS = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
 _SORT_KEYS = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/progress/waiting.hpp"
+#include "sort/core/elements/cuts.hpp"
 #include "sort/core/elements/move.hpp"
 #include "sort/mpi/exchange/exchange_blocks.hpp"
 #include "sort/mpi/place/host_shared_context.hpp"
@@ -110,6 +111,146 @@ bool permute_packed(HostSharedContext& place, const Permutation& permutation) {
   for (int rank = 0; rank < place.size(); ++rank) largest = std::max(largest, permutation.target.count(rank));
   return largest <= std::numeric_limits<std::uint32_t>::max() ? permute<std::uint32_t>(place, permutation)
                                                               : permute<std::uint64_t>(place, permutation);
+}
+
+namespace {
+
+/// An index that this rank wants from another host.
+struct Wanted {
+  std::vector<std::int64_t> indices, slots;
+};
+
+Wanted from_other_hosts(HostSharedContext& place, const Cuts& parts, std::span<const std::int64_t> indices) {
+  Wanted wanted;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    if (place.host_rank_of(static_cast<int>(parts.of(static_cast<std::uint64_t>(indices[i])))) >= 0) continue;
+    wanted.indices.push_back(indices[i]);
+    wanted.slots.push_back(static_cast<std::int64_t>(i));
+  }
+  return wanted;
+}
+
+}  // namespace
+
+void check_indices(HostSharedContext& place, const Taking& taking) {
+  const std::uint64_t total = taking.source.total();
+  collective_try(place, [&] {
+    for (std::size_t i = 0; i < taking.indices.size(); ++i)
+      if (static_cast<std::uint64_t>(taking.indices[i]) >= total)
+        refuse_position("index", taking.indices[i], i, "source", total);
+  });
+}
+
+void take_packed(HostSharedContext& place, const Taking& taking) {
+  const Cuts parts(taking.source.begins());
+  BlockCounts wanted(parts.size(), 0);
+  count_positions(parts, taking.indices, wanted);
+  const BlockCounts asked = exchange_counts(place, wanted);
+  PrivateMemory answers, elements;
+  {
+    PrivateMemory requests, arrived;
+    collective_try(place, [&] {
+      answers = PrivateMemory(total_of(asked) * taking.width);
+      elements = PrivateMemory(total_of(wanted) * taking.width);
+      requests = PrivateMemory(total_of(wanted) * sizeof(std::uint64_t));
+      arrived = PrivateMemory(total_of(asked) * sizeof(std::uint64_t));
+      std::vector<std::uint64_t*> at = block_begins(reinterpret_cast<std::uint64_t*>(requests.data()), wanted, 1);
+      divide(parts, taking.indices, at);
+    });
+    exchange_blocks(place, sizeof(std::uint64_t), requests.data(), wanted, arrived.data(), asked);
+    hocket::gather(taking.width, taking.own,
+                   std::span(reinterpret_cast<const std::int64_t*>(arrived.data()), total_of(asked)), answers.data());
+  }
+  exchange_blocks(place, taking.width, answers.data(), asked, elements.data(), wanted);
+  std::vector<const std::byte*> next =
+      block_begins(static_cast<const std::byte*>(elements.data()), wanted, taking.width);
+  collect(parts, taking.width, taking.indices, next, taking.target);
+}
+
+void take_chained(HostSharedContext& place, const Taking& taking) {
+  const Cuts parts(taking.source.begins());
+  const std::vector<const std::byte*> of_host =
+      shared_or_copied(place, taking.own, taking.source.count(place.rank()) * taking.width);
+  place.meet_host();
+  std::vector<const std::byte*> data(static_cast<std::size_t>(place.size()), nullptr);
+  for (int member = 0; member < place.host_size(); ++member)
+    data[static_cast<std::size_t>(place.members()[static_cast<std::size_t>(member)])] =
+        of_host[static_cast<std::size_t>(member)];
+  hocket::gather(parts, taking.width, data, taking.indices, taking.target);
+  if (!place.one_host()) {
+    Wanted wanted;
+    PrivateMemory fetched;
+    collective_try(place, [&] {
+      wanted = from_other_hosts(place, parts, taking.indices);
+      fetched = PrivateMemory(wanted.indices.size() * taking.width);
+    });
+    take_packed(place, {taking.width, taking.source, taking.own, wanted.indices, fetched.data()});
+    hocket::scatter(taking.width, fetched.data(), std::span<const std::int64_t>(wanted.slots), taking.target);
+  }
+  place.meet_host();  // nobody reads this rank's elements any more
+}
+
+namespace {
+
+/// Transposes the block of this rank's columns in the rows of `from` to its place. `stride`: elements from one row of
+/// the block to the next.
+void place_block(const HostSharedContext& place, const Transposition& matrix, int from, const std::byte* block,
+                 std::uint64_t stride) {
+  hocket::transpose(matrix.width, block, stride, matrix.rows.count(from), matrix.columns.count(place.rank()),
+                    matrix.own + matrix.rows.begin(from) * matrix.width, matrix.rows.total());
+}
+
+/// Exchanges blocks with all ranks that `partner` holds for.
+template <class Partner>
+void exchange(HostSharedContext& place, const Transposition& matrix, Partner partner) {
+  const std::uint64_t rows = matrix.rows.count(place.rank()), columns = matrix.columns.count(place.rank());
+  BlockCounts sends, receives;
+  std::uint64_t out = 0, in = 0;
+  for (int rank = 0; rank < place.size(); ++rank) {
+    sends.push_back(partner(rank) ? rows * matrix.columns.count(rank) : 0);
+    receives.push_back(partner(rank) ? columns * matrix.rows.count(rank) : 0);
+    out += sends.back();
+    in += receives.back();
+  }
+  PrivateMemory packed, arrived;
+  collective_try(place, [&] {
+    packed = PrivateMemory(out * matrix.width);
+    arrived = PrivateMemory(in * matrix.width);
+  });
+  std::byte* to = packed.data();
+  for (int rank = 0; rank < place.size(); ++rank) {
+    if (!partner(rank)) continue;
+    const std::size_t bytes = matrix.columns.count(rank) * matrix.width;
+    for (std::uint64_t row = 0; row < rows; ++row, to += bytes)
+      hocket::copy(matrix.source + (row * matrix.columns.total() + matrix.columns.begin(rank)) * matrix.width, to,
+                   bytes);
+  }
+  exchange_blocks(place, matrix.width, packed.data(), sends, arrived.data(), receives);
+  const std::byte* from = arrived.data();
+  for (int rank = 0; rank < place.size(); ++rank) {
+    if (!partner(rank)) continue;
+    place_block(place, matrix, rank, from, columns);
+    from += receives[static_cast<std::size_t>(rank)] * matrix.width;
+  }
+}
+
+}  // namespace
+
+void transpose_packed(HostSharedContext& place, const Transposition& matrix) {
+  exchange(place, matrix, [](int) { return true; });
+}
+
+void transpose_chained(HostSharedContext& place, const Transposition& matrix) {
+  const std::vector<const std::byte*> parts =
+      shared_or_copied(place, matrix.source, matrix.rows.count(place.rank()) * matrix.columns.total() * matrix.width);
+  place.meet_host();
+  for (int i = 0; i < place.host_size(); ++i) {
+    const auto member = static_cast<std::size_t>(place.in_turn(i));
+    place_block(place, matrix, place.members()[member],
+                parts[member] + matrix.columns.begin(place.rank()) * matrix.width, matrix.columns.total());
+  }
+  if (!place.one_host()) exchange(place, matrix, [&](int rank) { return place.host_rank_of(rank) < 0; });
+  place.meet_host();  // nobody reads this rank's part any more
 }
 
 }  // namespace hocket::sort

@@ -1,4 +1,4 @@
-#include "core/algorithms/all_to_all/product/group.hpp"
+#include "core/algorithms/all_to_all/product/lines.hpp"
 
 #include <algorithm>
 #include <array>

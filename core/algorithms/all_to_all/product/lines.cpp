@@ -5,7 +5,6 @@
 #include <numeric>
 #include <vector>
 
-#include "core/algorithms/all_to_all/product/group.hpp"
 #include "core/algorithms/shared/random.hpp"
 
 namespace hocket::product {

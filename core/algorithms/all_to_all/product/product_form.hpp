@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "core/algorithms/all_to_all/product/group.hpp"
+#include "core/algorithms/all_to_all/product/lines.hpp"
 #include "core/network/network.hpp"
-#include "core/schedule/closed_form.hpp"
+#include "core/schedule/schedule.hpp"
 
 namespace hocket::product {
 

@@ -6,7 +6,6 @@
 #include <map>
 #include <tuple>
 
-#include "core/algorithms/all_to_all/product/group.hpp"
 #include "core/algorithms/all_to_all/product/lines.hpp"
 
 namespace hocket::product {
