@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from hocket import _core
+from hocket._core import Bounds, Network
 from hocket.cli._shared.commands import Command
 from hocket.cli._shared.options import defaults_options, load_network, loud, output_option
 from hocket.cli._shared.work import (
@@ -19,11 +21,8 @@ from hocket.cli._shared.work import (
 )
 from hocket.demand.collectives import ALL_TO_ALL
 from hocket.errors import UsageError
+from hocket.network import Defaults
 from hocket.network.families import dimension_of
-
-if TYPE_CHECKING:
-    from hocket._core import Bounds, Network
-    from hocket.network import Defaults
 
 MOST_CHANNELS = 10  # of a graph; --json has all that change
 
@@ -49,7 +48,6 @@ def balance(
     A torus gets other ties: the direction of messages that go half-way round. A graph gets other next hops among the
     shortest ones. The routers are not changed.
     """
-    from hocket import _core
     from hocket.network.writer import network_files
 
     need_toml(output)

@@ -26,14 +26,23 @@ from hocket.cli._shared.usage import Number, options
 from hocket.cli._shared.work import check_writable, json_option, wants_json, write_atomically
 from hocket.demand.collectives import COLLECTIVES, IRREGULAR
 from hocket.errors import UsageError
-from hocket.measure.bench_rows import EQUAL_CALLS
+from hocket.measure.bench_rows import (
+    EQUAL_CALLS,
+    Row,
+    as_csv,
+    as_json,
+    columns_of,
+    comment_lines,
+    parse_sizes,
+    row_line,
+    title_line,
+)
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
     from hocket.launch.environment import RuntimeOptions
     from hocket.launch.mpi import Mpi
-    from hocket.measure.bench_rows import Row
 
 DEFAULT_SIZES: Final = "8:1M"
 _WORK: Final = "hocket.measure.bench:work"
@@ -126,7 +135,6 @@ def _bench(
 ) -> None:
     from hocket.launch.job import Job, in_a_job, need_mpi4py, run_here, run_job, work_of
     from hocket.launch.mpi import find_mpi
-    from hocket.measure.bench_rows import parse_sizes
 
     what = {"pattern": pattern, "sizes": parse_sizes(sizes), "seconds": seconds, "density": density}
     what |= {"seed": seed, "network": source, "candidates": candidates}
@@ -179,31 +187,23 @@ class _Output:
 
     def hear(self, message: dict[str, Any]) -> None:
         """Listen to rank 0: the header, then rows."""
-        from hocket.measure.bench_rows import Row
-
         if "header" in message:
             self._begins(message["header"])
         else:
             self._row(Row.from_dict(message["row"]))
 
     def _begins(self, header: dict[str, Any]) -> None:
-        from hocket.measure.bench_rows import columns_of, comment_lines, title_line
-
         self._header = header
         if not wants_json():
             click.echo("\n".join([*comment_lines(header), title_line(columns_of(header))]))
 
     def _row(self, row: Row) -> None:
-        from hocket.measure.bench_rows import columns_of, row_line
-
         self._rows.append(row)
         if not wants_json():
             click.echo(row_line(row, columns_of(self._header)))
 
     def ends(self) -> int:
         """Writes what is left; returns the exit code."""
-        from hocket.measure.bench_rows import as_csv, as_json
-
         if wants_json():
             click.echo(as_json(self._header, self._rows))
         if self._csv is not None:

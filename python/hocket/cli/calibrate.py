@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from hocket import _core
 from hocket.cli._shared.commands import Command, Group
 from hocket.cli._shared.launching import check_ranks_here, hostfile_option, job_network_option, mpi_option
 from hocket.cli._shared.measured import by_ranks
@@ -23,10 +24,10 @@ from hocket.cli._shared.work import (
     wants_json,
     write_atomically,
 )
+from hocket.errors import UsageError
 from hocket.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
-    from hocket import _core
     from hocket.costs.calibration import Calibration, Figure, Flows
 
 
@@ -231,7 +232,6 @@ def _measure(
     ranks: int | None, output: str | None, quick: bool, size: str | None, mpi_name: str | None
 ) -> tuple[_core.memory.Profile, str]:
     from hocket.costs.model import kept_path
-    from hocket.errors import UsageError
     from hocket.launch.mpi import find_mpi
     from hocket.measure.memory import DIFFER, cores, made_slower, usable_memory
     from hocket.measure.memory import calibrate as measure

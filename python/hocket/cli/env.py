@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from hocket._core import Network
 from hocket.cli._shared.commands import Command
 from hocket.cli._shared.launching import abi_option, mpi_named, plans_option, program_options
 from hocket.cli._shared.measured import MEASURE, measured_between
 from hocket.cli._shared.options import defaults_options, load_network, loud, network_option
-from hocket.errors import UsageError
+from hocket.errors import NetworkError, UsageError
 from hocket.system.text import for_programs
 
 if TYPE_CHECKING:
-    from hocket._core import Network
     from hocket.launch.environment import RuntimeOptions
     from hocket.network import Defaults
 
@@ -195,7 +195,6 @@ def _warnings(network: Network, source: str, placement: str) -> list[str]:
 
 def _unknown_hosts(network: Network) -> tuple[list[str], int]:
     """Hosts of Slurm's list that the network does not have, and the length of the list."""
-    from hocket.errors import NetworkError
     from hocket.network.chosen import expand, slurm_lists
 
     try:

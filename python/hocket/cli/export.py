@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
+from hocket import _core
 from hocket.cli._shared.commands import Command
 from hocket.cli._shared.options import flow_option, load_plan, output_option
 from hocket.cli._shared.usage import Choice
@@ -23,9 +24,6 @@ from hocket.cli._shared.work import (
 from hocket.errors import HocketError, UsageError
 from hocket.export.registry import FORMATS
 from hocket.system.files import make_folders
-
-if TYPE_CHECKING:
-    from hocket import _core
 
 C: Final = "c"
 _SUMMARIES: Final = {C: "a C routine that needs nothing but MPI"} | {

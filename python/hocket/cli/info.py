@@ -8,36 +8,30 @@ import shlex
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
+from hocket import _core
+from hocket._core import Algorithm
 from hocket.cli._shared.commands import Command
 from hocket.cli._shared.launching import library_abi_option, mpi_option
 from hocket.cli._shared.options import SITE_NETWORK
 from hocket.cli._shared.usage import gathered
 from hocket.cli._shared.work import as_columns, json_option, tell, wants_json
-from hocket.errors import UsageError
+from hocket.errors import HocketError, UsageError
 from hocket.system.text import for_programs
-
-if TYPE_CHECKING:
-    from hocket._core import Algorithm
-
 
 WIDTH: Final = 110  # of the table where no terminal says how wide it is
 
 
 def algorithm_names(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
     """The algorithms whose names begin so."""
-    from hocket import _core
-
     return sorted({s.name for s in _core.all_algorithms() if s.name.startswith(incomplete)})
 
 
 def entries_of(name: str | None) -> list[Algorithm]:
     """All algorithms, from the most special to the most general, or those of a name. Raises UsageError."""
-    from hocket import _core
-
     entries = [s for s in _core.all_algorithms() if name in (None, s.name)]
     if not entries:
         from hocket.network.description import suggestion
@@ -222,7 +216,6 @@ def _setting(variable: Any, environment: Mapping[str, str]) -> dict[str, str]:
 
 def _mpis(which: str | None) -> list[dict[str, str]]:
     """Each MPI that is found, or the one asked for: its launcher, its version and its runtime."""
-    from hocket.errors import HocketError
     from hocket.launch.mpi import MpiFamily, find_mpi
     from hocket.launch.runtime.build import built_runtime
     from hocket.launch.runtime.compiling import read_wrapper

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hocket import _core
+from hocket._core import Bounds, Network
 from hocket.cli._shared.commands import Command, Group
 from hocket.cli._shared.options import (
     component_line,
@@ -31,11 +33,12 @@ from hocket.cli.balance import balance
 from hocket.cli.discover import discover
 from hocket.demand.collectives import ALL_GATHER
 from hocket.errors import UsageError
+from hocket.network import Defaults, KnownNetwork
+from hocket.network.neighbours import component_with
+from hocket.network.source import shown
 from hocket.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
-    from hocket._core import Bounds, Network
-    from hocket.network import Defaults, KnownNetwork
     from hocket.planning.bounds import TrueBounds
 
 
@@ -88,7 +91,6 @@ def convert(source: str, output: str | None, hosts: str | None, defaults: Defaul
 def _with_hosts(components: list[KnownNetwork], hosts: str) -> tuple[KnownNetwork, list[str]]:
     """The component with all of the hosts, and their names."""
     from hocket.network.chosen import chosen_hosts
-    from hocket.network.neighbours import component_with
 
     every = [known.network.name_of(host) for known in components for host in known.network.hosts]
     names = chosen_hosts(hosts, every)
@@ -98,8 +100,6 @@ def _with_hosts(components: list[KnownNetwork], hosts: str) -> tuple[KnownNetwor
 
 def _comment(known: KnownNetwork, hosts: str | None) -> str:
     """Comment with the file's source and the provenance of its rates, so that assumptions stay visible."""
-    from hocket.network.source import shown
-
     of = f"From {shown(known.description.source, 200)}" + (f", hosts {shown(hosts, 200)}" if hosts else "")
     return f"{of}\n{known.text}"
 
@@ -151,7 +151,6 @@ def show(source: str, size: str, defaults: Defaults) -> None:
 
     NETWORK is a file or a short form such as star:24, chain:8,8,8,8 or tree:4x8x32.
     """
-    from hocket import _core
     from hocket.planning.bounds import true_bounds
 
     bytes = parse_size(size)
@@ -195,8 +194,6 @@ class _Picture:
 
     @staticmethod
     def of(net: Network, bounds: Bounds, gather: Bounds, true: TrueBounds | None, bytes: int) -> _Picture:
-        from hocket import _core
-
         demand = _core.Demand(net.ranks, bytes, ALL_GATHER)
         names, ranks, load = net.names, net.ranks_per_node, bounds.load
         hosts = [names[host] for host in net.hosts]
@@ -278,8 +275,6 @@ class _Picture:
 
 def _routes(net: Network) -> str:
     """Routing of the network as text; empty if its shape leaves no choice."""
-    from hocket import _core
-
     if net.shape == _core.Shape.torus:
         rules = [rule for rule in ("parity", "up") if net.ties == _core.ties_by_rule(rule, net.sides)]
         ties = f"ties {rules[0]}" if rules else "ties by table"

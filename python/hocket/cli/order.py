@@ -29,15 +29,24 @@ from hocket.cli._shared.work import (
     write_atomically,
 )
 from hocket.errors import UsageError
+from hocket.network import Defaults, KnownNetwork
 from hocket.network.chosen import expand, listed_names, slurm_lists
-from hocket.order import DEFAULT_CALLS, listed_job, order_job, parse_wanted, slurm_job, whole_network
+from hocket.order import (
+    DEFAULT_CALLS,
+    JobHosts,
+    Ordered,
+    Wanted,
+    listed_job,
+    order_job,
+    parse_wanted,
+    slurm_job,
+    whole_network,
+)
 from hocket.order.formats import FORMATS
 from hocket.order.job import gain_of, ring_over_bound
 from hocket.units import format_time
 
 if TYPE_CHECKING:
-    from hocket.network import Defaults, KnownNetwork
-    from hocket.order import JobHosts, Ordered, Wanted
     from hocket.order.gains import Predicted
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hocket import _core
 from hocket.cli._shared.commands import Collectives, Command
 from hocket.cli._shared.options import (
     calibration_option,
@@ -42,7 +43,6 @@ from hocket.cli._shared.work import json_option, with_spinner
 from hocket.demand.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR, takes_contributions
 
 if TYPE_CHECKING:
-    from hocket import _core
     from hocket.network import Defaults
 
 

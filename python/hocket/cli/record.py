@@ -16,6 +16,7 @@ from hocket.cli._shared.launching import mpi_named
 from hocket.cli._shared.options import output_option
 from hocket.cli._shared.work import as_columns, check_writable, write_atomically
 from hocket.errors import HocketError, UsageError
+from hocket.system.signals import as_exceptions
 from hocket.units import format_total
 
 if TYPE_CHECKING:
@@ -53,7 +54,6 @@ def record(output: str, mpi_name: str | None, command: tuple[str, ...]) -> None:
     from hocket.launch.mpi import find_mpi, with_exports
     from hocket.launch.runtime import find_runtime
     from hocket.measure.recording import merge
-    from hocket.system.signals import as_exceptions
 
     check_writable(output)
     if is_disabled(os.environ):

@@ -27,6 +27,7 @@ from hocket.cli._shared.measured import MEASURE, kept_or_measured
 from hocket.cli._shared.options import defaults_options, load_network, loud, network_option, ranks_option
 from hocket.cli._shared.work import check_writable
 from hocket.errors import HocketError, PlanError, UsageError
+from hocket.system.signals import as_exceptions
 
 if TYPE_CHECKING:
     from hocket.launch.environment import RuntimeOptions
@@ -98,7 +99,6 @@ def run(
     from hocket.launch.mpi import TELL_RANKS, MpiFamily, launch_command, ranks_of_job
     from hocket.network.chosen import job_hosts, slurm_lists
     from hocket.system.cache import cache_dir, clear_up, report_folder
-    from hocket.system.signals import as_exceptions
 
     ranks = ranks or ranks_of_job(os.environ)
     if ranks is None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from hocket import _core
+from hocket._core import Demand, Network, Simulation, TwoLevelExchange
 from hocket.cli._shared.commands import CollectiveName, Command
 from hocket.cli._shared.options import (
     calibration_option,
@@ -42,12 +44,12 @@ from hocket.cli._shared.work import as_columns, check_writable, json_option, tel
 from hocket.demand.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR, usual_alpha
 from hocket.errors import UsageError
 from hocket.planning import aggregation
+from hocket.planning.figures import Figures, peak_rss_bytes
+from hocket.planning.plan import PlannedExchange, flow_of, least_of, simulation
 from hocket.units import format_time, parse_time
 
 if TYPE_CHECKING:
-    from hocket._core import Demand, Network, Simulation, TwoLevelExchange
     from hocket.network import Defaults, KnownNetwork
-    from hocket.planning.figures import Figures
 
 MOST_LINES = 16
 # Parameter and option of what only an exchange without a plan can be told.
@@ -118,11 +120,8 @@ def simulate(
 
     Without PLAN, a new exchange is planned: --pattern, --bytes or --demand, --root and --algorithm describe it.
     """
-    from hocket import _core
     from hocket.planning.candidates import forecast_of
-    from hocket.planning.figures import peak_rss_bytes
     from hocket.planning.network_check import check_same_network
-    from hocket.planning.plan import PlannedExchange, flow_of, least_of, simulation
 
     for _, file in plots:
         check_writable(file)

@@ -36,6 +36,7 @@ from hocket.cli._shared.work import (
 )
 from hocket.errors import HocketError, UsageError
 from hocket.system.files import real_path, replaced
+from hocket.system.signals import as_exceptions
 from hocket.units import format_time, format_total, parse_bytes
 
 if TYPE_CHECKING:
@@ -103,7 +104,6 @@ def sort(
     from hocket.launch.mpi import find_mpi
     from hocket.measure.memory import cores
     from hocket.sorting.job import FileSort, sorted_by
-    from hocket.system.signals import as_exceptions
 
     need_network(source, options)
     limit = named("--memory", parse_bytes, memory_size) if memory_size is not None else None

@@ -8,6 +8,7 @@ import click
 
 from hocket.cli._shared.commands import Group
 from hocket.cli._shared.work import as_columns, json_option, tell
+from hocket.errors import UsageError
 
 if TYPE_CHECKING:
     from hocket.measure.kept import Choice
@@ -67,7 +68,6 @@ def show(place: str | None) -> None:
 @click.option("--all", "every", is_flag=True, help="Forget the timings of all places.")
 def clear(place: str | None, every: bool) -> None:
     """Forget the timings of one place, or of all. The next runs measure again."""
-    from hocket.errors import UsageError
     from hocket.measure.kept import forget
 
     if every == (place is not None):

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hocket import _core
+from hocket._core import Certificate, Demand, Network, Plan, TwoLevelCertificate, TwoLevelExchange
 from hocket.cli._shared.commands import Command
 from hocket.cli._shared.options import defaults_options, load_network, load_plan, loud, network_option
 from hocket.cli._shared.request import size_text, time_in_turn
@@ -17,12 +19,12 @@ from hocket.cli._shared.work import json_option, read_whole, tell, with_spinner
 from hocket.demand.collectives import ALL_TO_ALL
 from hocket.errors import HocketError
 from hocket.planning import aggregation
+from hocket.planning.figures import Figures, peak_rss_bytes
+from hocket.planning.plan import PlannedExchange, least_of, ports_of
 from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
-    from hocket._core import Certificate, Demand, Network, Plan, TwoLevelCertificate, TwoLevelExchange
     from hocket.network import Defaults, KnownNetwork
-    from hocket.planning.figures import Figures
 
 
 @click.command(
@@ -58,10 +60,7 @@ def verify(
     The exit code is 0 if the plan holds, 1 if it does not, and 2 if the file is damaged or was made for another
     network.
     """
-    from hocket import _core
-    from hocket.planning.figures import peak_rss_bytes
     from hocket.planning.network_check import check_same_network
-    from hocket.planning.plan import PlannedExchange, least_of, ports_of
 
     known = load_network(source, defaults)
     plan = load_plan(path)
@@ -116,7 +115,6 @@ def verify(
 
 def _certified(path: str, network: Network, demand: Demand) -> float:
     """Seconds that no all-to-all takes less by any routes, as the prices in the file certify."""
-    from hocket import _core
     from hocket.planning.bounds import prices_in
 
     try:

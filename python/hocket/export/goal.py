@@ -10,12 +10,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from hocket.export.transfers import TOKEN_BYTES
-
-if TYPE_CHECKING:
-    from hocket.export.transfers import Token, Transfers
+from hocket.export.transfers import TOKEN_BYTES, Token, Transfers
 
 
 def files(plan: Transfers, output: str) -> dict[str, Iterator[str]]:

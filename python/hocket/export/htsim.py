@@ -10,13 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from hocket.errors import UsageError
-from hocket.export.transfers import TOKEN_BYTES
-
-if TYPE_CHECKING:
-    from hocket.export.transfers import Transfers
+from hocket.export.transfers import TOKEN_BYTES, Transfers
 
 MOST_BYTES: Final = 2**31 - 1  # of a flow: htsim reads an int
 

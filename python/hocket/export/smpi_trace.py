@@ -16,22 +16,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hocket._core import Network
 from hocket.errors import UsageError
-from hocket.export.transfers import TOKEN_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from hocket._core import Network
-    from hocket.export.transfers import Token, Transfers
-
+from hocket.export.transfers import TOKEN_BYTES, Token, Transfers
 
 # Routes are written out, so the file grows with the square of the hosts.
 MAX_HOSTS = 1024

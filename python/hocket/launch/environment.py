@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hocket import _core
 from hocket.demand.collectives import (
@@ -23,13 +23,12 @@ from hocket.errors import PlanError, UsageError
 from hocket.launch.placement import VARIABLES as PATHS_VARIABLES
 from hocket.launch.placement import hosts_by_coordinates, paths_environment
 from hocket.launch.runtime.ready import find_runtime
+from hocket.network import KnownNetwork
+from hocket.network.measured import kept_path
 from hocket.planning.network_check import check_same_network
 from hocket.planning.plan import AUTO, MOST_STEPS, PlannedExchange, check, of_choice, ports_of
 from hocket.system.cache import choices_dir, keep
 from hocket.system.files import read_file, real_path
-
-if TYPE_CHECKING:
-    from hocket.network import KnownNetwork
 
 _VARIABLES = {variable.name: variable for variable in _core.variables()}
 
@@ -222,8 +221,6 @@ def scheduled_environment(
 
 def switch_links_to_measure(known: KnownNetwork) -> Path | None:
     """Folder in which ranks keep the widths of uplinks that they measure; None: they measure nothing."""
-    from hocket.network.measured import kept_path
-
     assumed = known.uplinks.assumed and len(_core.switch_links(known.network)) > 0
     return kept_path(known.description) if assumed else None
 

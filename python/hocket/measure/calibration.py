@@ -18,7 +18,7 @@ from hocket.launch.job import Tell
 from hocket.launch.runtime.library import RuntimeLibrary, everywhere, load_library
 from hocket.measure.bench_exchanges import nodes_of_ranks
 from hocket.measure.calibration_work import Places, Task, What, classes, in_turn, tasks
-from hocket.measure.memory import cores
+from hocket.measure.memory import cores, transfers
 from hocket.measure.memory_sizes import Budget
 
 SECONDS: Final = 50.0  # of measuring
@@ -279,7 +279,6 @@ def _flows(entries: list[tuple[Task, list[float], int]], found: tuple[Class, ...
 
 def _memory() -> tuple[dict[str, float] | None, str]:
     from hocket.costs.model import read_profile
-    from hocket.measure.memory import transfers
 
     profile = read_profile()
     return transfers(profile, 8), profile.origin

@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import mean, median
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from hocket import _core
 from hocket.demand.collectives import ALL_GATHER, ALL_TO_ALL
 from hocket.errors import HocketError, NetworkError
+from hocket.network import KnownNetwork
 from hocket.network.description import NetworkDescription
 from hocket.network.parts import DEFAULT_LATENCY, Link
 from hocket.order import order_job, parse_wanted, whole_network
@@ -24,12 +25,6 @@ from hocket.system.cache import cache_dir, check_private
 from hocket.system.files import read_file
 from hocket.system.text import some
 from hocket.units import format_bytes, format_rate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from hocket.network import KnownNetwork
-
 
 _SLOW: Final = 0.6  # of the usual rate of a host
 _DIFFERS: Final = 0.2  # by who sends to whom: several paths, if repeats differ by less than a third of that

@@ -5,14 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from hocket._core import Network
 from hocket.errors import NetworkError, Where
 from hocket.network.description import NetworkDescription
 from hocket.network.parts import MAX_ENTRIES, Forwarding
-
-if TYPE_CHECKING:
-    from hocket._core import Network
 
 
 def cut(description: NetworkDescription, names: Collection[str]) -> NetworkDescription:

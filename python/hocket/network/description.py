@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from hocket._core import Network
 from hocket.errors import NetworkError, Where
 from hocket.network.lids import choose_lids
 from hocket.network.parts import (
@@ -36,10 +37,6 @@ from hocket.network.parts import (
 from hocket.network.paths import Paths, settled
 from hocket.network.source import shown
 from hocket.system.text import some
-
-if TYPE_CHECKING:
-    from hocket._core import Network
-
 
 _AS_GRAPH: Final = (
     "describe it by [[link]] tables in Hocket's TOML with shape = \"graph\" ('hocket help networks')"

@@ -9,17 +9,14 @@ import math
 from array import array
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from hocket import _core
+from hocket._core import Network
 from hocket.errors import Where
 from hocket.network.description import NetworkDescription
 from hocket.network.parts import MAX_NAME, MAX_NODES, Defaults, Wiring
 from hocket.network.source import Source, shown
-
-if TYPE_CHECKING:
-    from hocket._core import Network
-
 
 MAX_LINKS: Final = 4 * MAX_NODES
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from hocket._core import Network
 from hocket.errors import UsageError
 from hocket.network.description import NetworkDescription
 from hocket.network.measured import Measured, read_measured
@@ -15,9 +16,6 @@ from hocket.network.readers import short_forms
 from hocket.network.source import Source, load
 from hocket.network.uplinks import KnownRates, apply_options, settle_host_rates, shared_uplinks
 from hocket.units import format_rate
-
-if TYPE_CHECKING:
-    from hocket._core import Network
 
 
 def read_network_description(source: str, defaults: Defaults | None = None) -> NetworkDescription:

@@ -19,6 +19,7 @@ from hocket.network.parts import Defaults, Link
 from hocket.network.readers.lldp import Record
 from hocket.network.source import shown
 from hocket.system.text import natural
+from hocket.units import format_rate
 
 REMEDY = "name hosts of one: 'hocket network convert NETWORK --hosts HOSTS -o FILE.toml'"
 
@@ -302,8 +303,6 @@ def _tell(state: Merge, links: dict[tuple[str, str], list[Cable]], hosts: set[st
     silent = [f"{a} - {b}" for (a, b), own in links.items()
               if {a, b} & hosts and any(cable.rate is None for cable in own)]  # fmt: skip
     if silent:
-        from hocket.units import format_rate
-
         state.notes.append(
             f"no speed is told of {listed(silent, 'host link')}: taken for {format_rate(usual)}"
         )

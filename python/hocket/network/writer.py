@@ -6,16 +6,15 @@ import csv
 import io
 from collections import Counter
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from hocket import _core
+from hocket._core import Network
 from hocket.errors import UsageError
 from hocket.network.families import coordinates_of
 from hocket.network.parts import DEFAULT_LATENCY, DEFAULT_RATE
 from hocket.network.readers.forwarding import EVERY_HOST, FORM
 from hocket.units import format_rate, format_time, parse_rate, parse_time
-
-if TYPE_CHECKING:
-    from hocket._core import Network
 
 _ESCAPES: Final = {ord(c): f"\\u{ord(c):04x}" for c in map(chr, [*range(32), 127])} | {
     ord('"'): '\\"',
@@ -39,8 +38,6 @@ def network_files(network: Network, path: str, comment: str = "") -> dict[str, s
 
 
 def _grid(network: Network, path: str, head: str) -> dict[str, str]:
-    from hocket import _core
-
     kind, sides = network.shape.name, network.sides
     rate, latency = (network.rate(0), network.latency(0)) if network.channels else (0.0, 0.0)
     lines = [f"[{kind}]"]
@@ -68,8 +65,6 @@ def _ranks(per_node: list[int]) -> list[str]:
 
 
 def _ties(network: Network) -> str:
-    from hocket import _core
-
     for rule in ("parity", "up"):
         if network.ties == _core.ties_by_rule(rule, network.sides):
             return _text(rule)

@@ -6,25 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import ListedColormap, Normalize, to_rgba
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from hocket import _core
+from hocket._core import Network
 from hocket.pictures import style
 from hocket.pictures.channels import counts, label, share_out
 from hocket.pictures.places import Line, Picture
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
-    from hocket._core import Network
-
 
 AT_ONCE: Final = 256  # channels whose transfers are looked up together
 NORM: Final = Normalize(0, 1)

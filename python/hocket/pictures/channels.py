@@ -9,13 +9,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hocket import _core
+from hocket._core import Network, Simulation
 from hocket.network.families import coordinates_of, dimension_of, sides_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from hocket._core import Network, Simulation
 
 
 class Group(Enum):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from hocket.errors import UsageError
@@ -16,8 +17,6 @@ from hocket.pictures.style import FAINT, check, context, new_figure, save
 from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from hocket.costs.calibration import Calibration, Class
 
 

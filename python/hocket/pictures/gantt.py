@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import ListedColormap, Normalize
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from hocket import _core
 from hocket.pictures import busy, style
 from hocket.pictures.channels import Row, bound_seconds, counts, label, share_out, utilisation_of
 from hocket.units import format_bytes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
 MAX_LANES = 8  # more transfers at once on a channel are drawn as their number
 MAX_VECTOR_BARS = 30_000  # more are stored as an image inside an SVG

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap, Normalize, to_rgba
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
 from hocket import _core
 from hocket.errors import UsageError
 from hocket.pictures import busy, style
 from hocket.pictures.channels import bands, utilisation_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
 MOST_ROWS: Final = 900  # of cells in the picture; a cell is then the worst of several channels
 MOST_COLUMNS: Final = 1200  # and of several phases

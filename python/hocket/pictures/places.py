@@ -8,13 +8,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from hocket._core import Network
 from hocket.network.families import coordinates_of, sides_of
 from hocket.pictures.channels import node_levels
-
-if TYPE_CHECKING:
-    from hocket._core import Network
 
 MOST_HOSTS: Final = 160  # more are drawn by leaf switch
 _GAP: Final = 0.8  # between the hosts of two leaf switches

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from hocket.errors import UsageError
 from hocket.pictures.channels import Group, Row
 from hocket.system.files import replaced
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 INK: Final = "#1d2733"
 MUTED: Final = "#6b7785"

@@ -6,19 +6,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
+from numpy.typing import ArrayLike, NDArray
 
+from hocket import _core
 from hocket.errors import UsageError
 from hocket.pictures import style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
-
-    from hocket import _core
 
 # From 0 to the limit; a prime, so that a half, a third, … of a link falls inside a bin, not on an edge.
 BINS: Final = 61

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from hocket import _core
-from hocket.demand.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, IRREGULAR
+from hocket.demand.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, IRREGULAR, find
 from hocket.errors import PlanError, UsageError
 from hocket.planning.plan import AUTO, MOST_STEPS, PlannedExchange, plan_demand, ports_of
 
@@ -199,8 +199,6 @@ def demand_of_ranks(network: _core.Network, between: _core.Demand) -> _core.Dema
 
 def find_demand(name: str, ranks: int, bytes: int) -> _core.Demand:
     """Demand of a collective without a root."""
-    from hocket.demand.collectives import find
-
     return find(name).demand(ranks, bytes, 0)
 
 

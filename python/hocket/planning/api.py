@@ -34,7 +34,7 @@ from hocket.planning.network import (
 )
 from hocket.planning.network_check import check_header, compare_networks
 from hocket.planning.plan import AUTO, PlannedExchange, flow_of, plan_collective, plan_demand, simulation
-from hocket.system.files import read_file
+from hocket.system.files import read_file, replaced
 
 EVERYONE: Final = int(_core.EVERYONE)
 TRANSFER: Final = np.dtype([
@@ -150,8 +150,6 @@ class Plan:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the plan file that ``hocket run --plan`` takes; it is written whole or not at all."""
-        from hocket.system.files import replaced
-
         name = path_of(path, "a plan's path")
         with typed():
             data = self._exchange.file().encode()

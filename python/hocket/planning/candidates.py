@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from hocket import _core
+from hocket.costs.calibration import read_calibration
 from hocket.costs.model import OUTSTANDING, SEGMENT, Costs, costs_for
 from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR, library_calls
 from hocket.planning import aggregation
@@ -99,8 +100,6 @@ def _fastest_first(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
 def costs_of(network: _core.Network, path: str | None, description: NetworkDescription) -> Costs:
     """Costs by the calibration in a file, by the one kept for the network, or by an assumed profile. Raises
     HocketError for a file that cannot be used."""
-    from hocket.costs.calibration import read_calibration
-
     calibration, source = read_calibration(path, description, network.host_rate)
     if calibration is None and source:
         print(f"hocket: {source}: costs are assumed", file=sys.stderr)

@@ -9,6 +9,7 @@ from hocket import _core
 from hocket.demand.collectives import ALL_GATHER, ALL_TO_ALL
 from hocket.errors import PlanError
 from hocket.planning.plan import least_of
+from hocket.units import format_rate, format_time
 
 _ROUNDING = 1e-9  # of times computed from the same numbers
 
@@ -30,8 +31,6 @@ def check_header(header: _core.PlanHeader, network: _core.Network, bounds: _core
     time that is less. Messages that go whole have no size in the rows, so that nothing else tells of a changed
     one. What is 0 is not stated; what per-message cost blocks were planned for is not known.
     """
-    from hocket.units import format_time
-
     demand, stated = header.demand, header.bound_seconds
     phases, least = least_of(header.algorithm, network, demand, bounds)
     size = f"{where}: the header says {demand.bytes} bytes"
@@ -95,8 +94,6 @@ def _hosts(network: _core.Network) -> list[str]:
 
 def _channels(network: _core.Network) -> list[str]:
     """Channels as sorted texts: the same links listed in another order are the same network."""
-    from hocket.units import format_rate
-
     rates: dict[float, str] = {}
     lines = []
     for channel in range(network.channels):
@@ -108,8 +105,6 @@ def _channels(network: _core.Network) -> list[str]:
 
 
 def _rate(network: _core.Network, link: int) -> str:
-    from hocket.units import format_rate
-
     return format_rate(network.rate(2 * link), 12)
 
 

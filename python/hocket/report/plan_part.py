@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hocket import _core
+from hocket._core import Network, Plan, Schedule
+from hocket.network import KnownNetwork
 from hocket.pictures import gantt, heat
 from hocket.pictures.busy import Loads, draw_loads, draw_network
 from hocket.pictures.places import picture as places
@@ -15,15 +19,6 @@ from hocket.planning.figures import ratio
 from hocket.planning.plan import flow_of, simulation
 from hocket.report.html import Html, Section, facts, paragraph, picture, table
 from hocket.units import format_bytes, format_rate, format_time, format_total
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from numpy.typing import NDArray
-
-    from hocket._core import Network, Plan, Schedule
-    from hocket.network import KnownNetwork
-
 
 MOST_SIMULATED: Final = 100_000  # messages, a few seconds; larger plans are drawn by their phases
 MOST_BARS: Final = 4000  # messages; more are dots, not lines

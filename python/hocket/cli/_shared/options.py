@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from hocket import _core
+from hocket._core import Plan
 from hocket.cli._shared.usage import Choice, Decorator, Whole, gathered, named, options
 from hocket.cli._shared.work import read_whole, with_spinner
 from hocket.errors import PlanError, UsageError
 
 if TYPE_CHECKING:
-    from hocket._core import Plan
     from hocket.network import Defaults, KnownNetwork
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hocket._core import Network, Schedule
 from hocket.cli._shared.options import component_line, loud
 from hocket.cli._shared.request import Request, size_text, time_in_turn
 from hocket.cli._shared.work import as_columns, check_writable, tell, with_spinner, write_atomically
 from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR
 from hocket.errors import UsageError
-from hocket.planning.plan import AUTO, able_algorithms
+from hocket.planning.plan import AUTO, PlannedExchange, able_algorithms
 from hocket.units import format_time
 
 if TYPE_CHECKING:
-    from hocket._core import Network, Schedule
     from hocket.network import KnownNetwork
     from hocket.planning.bounds import TrueBounds
     from hocket.planning.candidates import Forecast
-    from hocket.planning.plan import PlannedExchange
 
 PREDICTED = {
     "simulated": "predicted",

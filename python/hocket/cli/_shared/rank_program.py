@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hocket import _core
 from hocket.cli._shared.options import loud
 from hocket.cli._shared.plan_output import HEADER, MOST_ROWS, PREDICTED, row_texts
 from hocket.cli._shared.request import Request
 from hocket.cli._shared.work import tell, with_spinner, write_atomically
 from hocket.demand.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, REDUCE_SCATTER
 from hocket.errors import PlanError
+from hocket.planning.figures import Figures, peak_rss_bytes, ratio
+from hocket.planning.plan import BY_PHASES
 from hocket.units import format_time
 
 if TYPE_CHECKING:
-    from hocket import _core
     from hocket.network import KnownNetwork
 
 TRANSFERS_AT_ONCE = 100_000  # written, of a program
@@ -40,8 +42,6 @@ class Proof:
 def closed_form_of(network: _core.Network, request: Request) -> _core.ClosedForm | _core.Ring | None:
     """Rank programs of the schedule that would be planned; None if only the whole schedule determines
     them."""
-    from hocket import _core
-
     demand, algorithm, window = request.demand(network), request.algorithm, request.window
     try:
         if demand.by_blocks:
@@ -64,8 +64,6 @@ def closed_form_of(network: _core.Network, request: Request) -> _core.ClosedForm
 
 def prove(form: _core.ClosedForm | _core.Ring, messages: int) -> Proof:
     """A ring is judged as a whole, since every phase uses the same edges; of an all-to-all a sample of messages."""
-    from hocket import _core
-
     if isinstance(form, _core.Ring):
         found = form.verify()
         said = f"share none of the {found.channels:,} channels of their routes"
@@ -120,9 +118,6 @@ def _time_of(
     network: _core.Network, form: _core.ClosedForm | _core.Ring, demand: _core.Demand
 ) -> tuple[float, str]:
     """Seconds of the whole, and how they are known."""
-    from hocket import _core
-    from hocket.planning.plan import BY_PHASES
-
     if isinstance(form, _core.Ring):
         return _core.seconds_by_phases(network, form.phases, form.phases * demand.bytes), BY_PHASES
     prediction = form.predict(demand)
@@ -137,9 +132,6 @@ def show_rank_alone(
     dump: str | None,
 ) -> None:
     """Print one rank's program without planning the rest of the schedule. Exit code 1 if the proof fails."""
-    from hocket import _core
-    from hocket.planning.figures import Figures, peak_rss_bytes, ratio
-
     network, window = known.network, request.window
     demand = request.demand(network)
     hosts = len(network.hosts)

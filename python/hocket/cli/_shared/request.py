@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from hocket import _core
+from hocket._core import Demand, Network
 from hocket.cli._shared.usage import Decorator, Whole, named
 from hocket.cli._shared.work import read_whole, wants_json, with_spinner
+from hocket.demand import read_traffic
 from hocket.demand.collectives import ALL_REDUCE, COLLECTIVES, IRREGULAR, REDUCE_SCATTER, find, scheduled_as
 from hocket.errors import HocketError, UsageError, Where
 from hocket.units import format_bytes, format_time, format_total, parse_bytes, parse_time
 
 if TYPE_CHECKING:
-    from hocket._core import Demand, Network
     from hocket.planning.figures import Figures
     from hocket.planning.plan import PlannedExchange
 
@@ -163,8 +164,6 @@ class Request:
 
     def _traffic(self, network: Network) -> Demand:
         """Demand of the file."""
-        from hocket.demand import read_traffic
-
         path = self.traffic
         if path is None:
             raise UsageError("an irregular exchange needs a traffic matrix", remedy="give --demand FILE")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hocket import _core
 from hocket.cli._shared.options import loud
 from hocket.cli._shared.plan_output import PREDICTED, dump_lines
 from hocket.cli._shared.request import Request, size_text
@@ -17,7 +18,6 @@ from hocket.planning import aggregation
 from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
-    from hocket import _core
     from hocket.costs.model import Costs
     from hocket.network import KnownNetwork
 
@@ -156,7 +156,5 @@ def check_two_level_plan(plan: _core.Plan, network: _core.Network, where: str) -
 def exchange_of(plan: _core.Plan, network: _core.Network) -> _core.TwoLevelExchange:
     """Two-level exchange as runs make it of a plan of one rank a host, whose schedule carries all ranks'
     messages."""
-    from hocket import _core
-
     demand = aggregation.demand_of_ranks(network, plan.header.demand)
     return _core.two_level(_core.groups_of(network), demand, plan.schedule)
