@@ -15,8 +15,8 @@
 #include "bindings.hpp"
 #include "core/algorithms/baselines/library_calls.hpp"
 #include "core/error.hpp"
-#include "core/model/simulate.hpp"
 #include "core/model/fair_share.hpp"
+#include "core/model/simulate.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

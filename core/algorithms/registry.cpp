@@ -39,33 +39,16 @@ const Algorithm& find_algorithm(std::string_view name, Pattern pattern) {
                    "'; there are " + known);
 }
 
-}  // namespace hocket
-
-namespace hocket::algorithms {
-
-std::string_view common_why_not(const Network& network, const Demand& demand) {
+std::string_view Algorithm::why_not(const Network& network, const Demand& demand) const {
+  const bool gathers = pattern == Pattern::all_gather;
   if (demand.ranks != network.ranks()) return "demand and network differ in the number of ranks";
-  if (demand.ranks > max_explicit_ranks) return "more than 8192 ranks: ask for one rank's program";
-  if (demand.pattern != Pattern::all_to_all) return "it serves the all-to-all";
-  return {};
+  if (demand.ranks > algorithms::max_explicit_ranks && pattern != Pattern::irregular)
+    return gathers ? "more than 8192 ranks: there is no schedule of that size"
+                   : "more than 8192 ranks: ask for one rank's program";
+  if (demand.pattern != pattern && pattern == Pattern::irregular) return "it serves irregular exchanges";
+  if (demand.pattern != pattern) return gathers ? "it serves the all-gather" : "it serves the all-to-all";
+  return refuses == nullptr ? std::string_view() : refuses(network, demand);
 }
-
-std::string_view gather_why_not(const Network& network, const Demand& demand) {
-  if (demand.ranks != network.ranks()) return "demand and network differ in the number of ranks";
-  if (demand.ranks > max_explicit_ranks) return "more than 8192 ranks: there is no schedule of that size";
-  if (demand.pattern != Pattern::all_gather) return "it serves the all-gather";
-  return {};
-}
-
-std::string_view irregular_why_not(const Network& network, const Demand& demand) {
-  if (demand.ranks != network.ranks()) return "demand and network differ in the number of ranks";
-  if (demand.pattern != Pattern::irregular) return "it serves irregular exchanges";
-  return {};
-}
-
-}  // namespace hocket::algorithms
-
-namespace hocket {
 
 FoundForm closed_form_of(const Network& network, const Demand& demand, std::string_view algorithm) {
   if (demand.pattern != Pattern::all_to_all) return {nullptr, {}, "only all-to-alls have rows of their own"};

@@ -74,10 +74,10 @@ struct Algorithm {
   std::string_view name;
   std::string_view summary;
   std::string_view source;                ///< paper and section, or the library that uses it
-  bool contention_free = false;           ///< its schedules pass the verifier wherever `why_not` is empty
+  bool contention_free = false;           ///< its schedules pass the verifier wherever why_not() is empty
   PortModel ports = PortModel::one_port;  ///< the port model that they keep
-  /// Empty if the algorithm serves this network and demand, else the reason why not.
-  std::string_view (*why_not)(const Network&, const Demand&);
+  /// The reason why it does not serve a demand of its pattern on this network, or empty; null: it serves all.
+  std::string_view (*refuses)(const Network&, const Demand&) = nullptr;
   Schedule (*make)(const Network&, const Demand&, const AlgorithmOptions&);
   std::string_view guarantee = {};  ///< guarantee proven for its schedules; empty: nothing beyond the above
   /// The order in which one is chosen where nobody names one, from 1; 0: it is not.
@@ -94,6 +94,9 @@ struct Algorithm {
   bool own_ways = false;
   /// Its schedule in closed form, where it has one. `near`: where that comes near the bound, too.
   FoundForm (*form)(const Network&, const Demand&, bool near) = nullptr;
+
+  /// Empty if the algorithm makes a schedule of this demand on this network, else the reason why not.
+  [[nodiscard]] std::string_view why_not(const Network& network, const Demand& demand) const;
 };
 
 [[nodiscard]] std::span<const Algorithm* const> all_algorithms();
@@ -112,14 +115,8 @@ namespace hocket::algorithms {
 HOCKET_ALGORITHMS(HOCKET_DECLARE)
 #undef HOCKET_DECLARE
 
-/// Limit of explicit schedules, in ranks; beyond, each rank computes its own program.
+/// Limit of explicit schedules, in ranks; beyond, each rank of an all-to-all computes its own program.
 inline constexpr std::uint32_t max_explicit_ranks = 8192;
-
-/// The reason why there is no explicit schedule of an all-to-all, an all-gather or an irregular exchange; empty if one
-/// can be made.
-std::string_view common_why_not(const Network& network, const Demand& demand);
-std::string_view gather_why_not(const Network& network, const Demand& demand);
-std::string_view irregular_why_not(const Network& network, const Demand& demand);
 
 }  // namespace hocket::algorithms
 

@@ -1,11 +1,10 @@
-#include "core/gossip/grids.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
 
 #include "core/error.hpp"
+#include "core/gossip/grids.hpp"
 
 namespace hocket::gossip {
 

@@ -1,5 +1,3 @@
-#include "core/model/simulate.hpp"
-
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/model/simulate.hpp"
 
 namespace hocket::model {
 

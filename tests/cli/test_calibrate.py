@@ -11,7 +11,7 @@ from cli.conftest import Call
 from hocket.costs import model as profiles
 from hocket.errors import HocketError
 from hocket.launch.mpi import Mpi, MpiFamily
-from hocket.measure.memory import calibrate
+from hocket.measure import memory as calibrate
 
 TRANSFERS = ["1C1", "sC1", "1Cs", "wC1", "1Cw", "1S0", "Nd", "0R1", "wS0", "0Rw", "Nadp"]
 
@@ -118,7 +118,7 @@ def test_a_busy_machine_and_a_profile_that_makes_sorting_slower_are_said(
     launcher.write_text(f"""#!/bin/sh
         case "$*" in
         *--version*) echo 'HYDRA build details:'; echo '    Version: 5.0.2' ;;
-        *measure:trial*) echo 'hocket-job:{{"answer": {times}}}' ;;
+        *memory_ranks:trial*) echo 'hocket-job:{{"answer": {times}}}' ;;
         *) echo 'hocket-job:{{"answer": {{"figures": [["copy", '$2', 1, 1, 4096, 1e-9]], "of": 1, "differing": 1}}}}' ;;
         esac
     """)

@@ -143,8 +143,7 @@ constexpr std::uint32_t max_stride_ranks = 1024;
 
 }  // namespace
 
-static std::string_view gossip_why_not(const Network& network, const Demand& demand) {
-  if (const auto reason = gather_why_not(network, demand); !reason.empty()) return reason;
+static std::string_view gossip_refuses(const Network& network, const Demand&) {
   if (!grid_of(network)) return "gossip needs a torus, mesh or hypercube";
   if (network.ranks() != network.nodes()) return "gossip needs one rank on every host";
   if (!network.equal_rates()) return "gossip needs links of equal rate";
@@ -168,8 +167,8 @@ static Schedule make_gossip(const Network& network, const Demand& demand, const 
   return to_schedule(demand, grid, gossip::build_gossip(grid, best));
 }
 
-static std::string_view stride_why_not(const Network& network, const Demand& demand) {
-  if (const auto reason = gossip_why_not(network, demand); !reason.empty()) return reason;
+static std::string_view stride_refuses(const Network& network, const Demand& demand) {
+  if (const auto reason = gossip_refuses(network, demand); !reason.empty()) return reason;
   if (network.shape() != Shape::torus) return "strides need a torus";
   if (network.ranks() > max_stride_ranks) return "more than 1024 ranks";
   return {};
@@ -194,7 +193,7 @@ constinit const Algorithm gossip{
     .source = "Juurlink, Sibeyn and Rao",
     .contention_free = true,
     .ports = PortModel::all_port,
-    .why_not = gossip_why_not,
+    .refuses = gossip_refuses,
     .make = make_gossip,
     .rank = 4,
     .is_far = gossip_is_far,
@@ -206,7 +205,7 @@ constinit const Algorithm stride{
     .summary = "everyone sends far first; few per-message costs, links are shared",
     .source = "own; shared model",
     .ports = PortModel::all_port,
-    .why_not = stride_why_not,
+    .refuses = stride_refuses,
     .make = make_stride,
 };
 

@@ -101,8 +101,7 @@ Streams host_rails(const Network& network, const Demand& demand, StreamLoad& loa
   return best;
 }
 
-static std::string_view rails_why_not(const Network& network, const Demand& demand) {
-  if (const auto reason = gather_why_not(network, demand); !reason.empty()) return reason;
+static std::string_view rails_refuses(const Network&, const Demand& demand) {
   return demand.messages() <= most_sends ? "" : "too many sends for one schedule";
 }
 
@@ -122,7 +121,7 @@ constinit const Algorithm rails{
     .source = "own; Hamiltonian decompositions of tori: Kotzig",
     .contention_free = true,
     .ports = PortModel::all_port,
-    .why_not = rails_why_not,
+    .refuses = rails_refuses,
     .make = make_rails,
     .rank = 7,
 };

@@ -259,8 +259,7 @@ Schedule spread_unequal(const Network& network, const Demand& demand, const Cont
 
 }  // namespace
 
-static std::string_view spreading_why_not(const Network& network, const Demand& demand) {
-  if (const auto reason = gather_why_not(network, demand); !reason.empty()) return reason;
+static std::string_view spreading_refuses(const Network&, const Demand& demand) {
   return demand.ranks <= most_ranks ? "" : "more than 256 ranks: it would take long";
 }
 
@@ -293,7 +292,7 @@ constinit const Algorithm spreading{
     .source = "own; greedy synthesis as in TACOS (Won et al.)",
     .contention_free = true,
     .ports = PortModel::all_port,
-    .why_not = spreading_why_not,
+    .refuses = spreading_refuses,
     .make = make_spreading,
     .rank = 6,
     .is_far = spreading_is_far,

@@ -256,8 +256,7 @@ class Search {
 
 std::vector<Rank> one_ring(const Network& network, const Demand& demand) { return Hung(network, demand).depth_first(); }
 
-static std::string_view switch_ring_why_not(const Network& network, const Demand& demand) {
-  if (const auto reason = gather_why_not(network, demand); !reason.empty()) return reason;
+static std::string_view switch_ring_refuses(const Network& network, const Demand&) {
   return network.tree() != nullptr ? "" : "it needs a tree of switches";
 }
 
@@ -293,7 +292,7 @@ constinit const Algorithm switch_ring{
     .summary = "rings that follow the switches, closed behind slow links",
     .source = "Faraj, Patarasuk and Yuan; closed rings: own",
     .contention_free = true,
-    .why_not = switch_ring_why_not,
+    .refuses = switch_ring_refuses,
     .make = make_switch_ring,
     .rank = 3,
 };

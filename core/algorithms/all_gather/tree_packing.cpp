@@ -286,8 +286,7 @@ std::vector<HostTree> cut(const Network& network, const Demand& demand, const Ho
 
 static constexpr std::uint32_t most_tree_ranks = 256;  // a second or a few on one core
 
-static std::string_view tree_packing_why_not(const Network& network, const Demand& demand) {
-  if (const auto reason = gather_why_not(network, demand); !reason.empty()) return reason;
+static std::string_view tree_packing_refuses(const Network& network, const Demand& demand) {
   if (network.tree() != nullptr) return "between two hosts of a tree there is one way";
   return demand.ranks <= most_tree_ranks ? "" : "more than 256 ranks: it would take long";
 }
@@ -307,7 +306,7 @@ constinit const Algorithm tree_packing{
     .source = "own; trees as in ForestColl (Zhao et al.)",
     .contention_free = true,
     .ports = PortModel::all_port,
-    .why_not = tree_packing_why_not,
+    .refuses = tree_packing_refuses,
     .make = make_tree_packing,
     .rank = 5,
     .is_far = tree_packing_is_far,

@@ -147,9 +147,8 @@ bool DragonflyForm::uses(const PhasedMessage& message, Channel channel) const {
 
 namespace hocket::algorithms {
 
-static std::string_view dragonfly_why_not(const Network& network, const Demand& demand) {
-  const std::string_view reason = common_why_not(network, demand);
-  return reason.empty() ? DragonflyPhases::why_not(network) : reason;
+static std::string_view dragonfly_refuses(const Network& network, const Demand&) {
+  return DragonflyPhases::why_not(network);
 }
 
 static Schedule make_dragonfly(const Network& network, const Demand& demand, const AlgorithmOptions&) {
@@ -176,7 +175,7 @@ constinit const Algorithm dragonfly{
     .summary = "all groups of a full dragonfly at once, by matchings of the routers' distances",
     .source = "own",
     .contention_free = true,
-    .why_not = dragonfly_why_not,
+    .refuses = dragonfly_refuses,
     .make = make_dragonfly,
     .rank = 5,
     .is_far = dragonfly_is_far,

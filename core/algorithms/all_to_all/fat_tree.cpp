@@ -190,9 +190,8 @@ bool FatTreeForm::uses(const PhasedMessage& message, Channel channel) const {
 
 namespace hocket::algorithms {
 
-static std::string_view fat_tree_why_not(const Network& network, const Demand& demand) {
-  const std::string_view reason = common_why_not(network, demand);
-  return reason.empty() ? FatTreeShifts::why_not(network) : reason;
+static std::string_view fat_tree_refuses(const Network& network, const Demand&) {
+  return FatTreeShifts::why_not(network);
 }
 
 static Schedule make_fat_tree(const Network& network, const Demand& demand, const AlgorithmOptions&) {
@@ -211,7 +210,7 @@ constinit const Algorithm fat_tree{
     .summary = "shifts along the hosts of a full fat tree, by its D-mod-k routes",
     .source = "Zahavi; whole subtrees of it: own",
     .contention_free = true,
-    .why_not = fat_tree_why_not,
+    .refuses = fat_tree_refuses,
     .make = make_fat_tree,
     .rank = 3,
     .form = fat_tree_form,

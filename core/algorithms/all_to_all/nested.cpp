@@ -293,9 +293,8 @@ bool NestedForm::uses(const PhasedMessage& message, Channel channel) const {
 
 namespace hocket::algorithms {
 
-static std::string_view nested_shifts_why_not(const Network& network, const Demand& demand) {
-  const std::string_view reason = common_why_not(network, demand);
-  return reason.empty() ? NestedShifts::why_not(network) : reason;
+static std::string_view nested_shifts_refuses(const Network& network, const Demand&) {
+  return NestedShifts::why_not(network);
 }
 
 static Schedule make_nested_shifts(const Network& network, const Demand& demand, const AlgorithmOptions&) {
@@ -322,7 +321,7 @@ constinit const Algorithm nested_shifts{
     .summary = "shifts of hosts, leaves and pods of a fat tree, one within the other; of parts, and oversubscribed",
     .source = "own; after Zahavi",
     .contention_free = true,
-    .why_not = nested_shifts_why_not,
+    .refuses = nested_shifts_refuses,
     .make = make_nested_shifts,
     .rank = 4,
     .is_far = nested_shifts_are_far,

@@ -151,7 +151,6 @@ constinit const Algorithm packing{
     .summary = "phases packed against the bottleneck on any network, inter-switch links of any width",
     .source = "own; ejection search as of Nagata and Bräysy",
     .contention_free = true,
-    .why_not = common_why_not,
     .make = make_packing,
     .rank = 6,
 };

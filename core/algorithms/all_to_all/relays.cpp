@@ -233,8 +233,7 @@ Schedule in_phases(const Demand& demand, const RelayGraph& graph, const RelayWay
 
 }  // namespace
 
-static std::string_view relays_why_not(const Network& network, const Demand& demand) {
-  if (const auto reason = common_why_not(network, demand); !reason.empty()) return reason;
+static std::string_view relays_refuses(const Network& network, const Demand& demand) {
   const NetworkSpec& spec = network.spec();
   if (network.shape() != Shape::graph || std::ranges::none_of(network.hosts(), [&](Node host) {
         return !spec.forwards.empty() && spec.forwards[host] != 0;
@@ -280,7 +279,7 @@ constinit const Algorithm relays{
     .summary = "parts of messages passed on by the ranks of hosts that forward, on the best ways",
     .source = "own; the bound of Shahrokhi and Matula, rounded",
     .contention_free = true,
-    .why_not = relays_why_not,
+    .refuses = relays_refuses,
     .make = make_relays,
     .own_ways = true,
 };

@@ -293,9 +293,8 @@ std::uint32_t TreeForm::sends_before(const PhasedMessage& message) const {
 
 namespace hocket::algorithms {
 
-static std::string_view tree_why_not(const Network& network, const Demand& demand) {
-  if (network.tree() == nullptr) return "it needs a tree of switches";
-  return common_why_not(network, demand);
+static std::string_view tree_refuses(const Network& network, const Demand&) {
+  return network.tree() == nullptr ? "it needs a tree of switches" : "";
 }
 
 static Schedule make_tree(const Network& network, const Demand& demand, const AlgorithmOptions&) {
@@ -332,7 +331,7 @@ constinit const Algorithm tree{
     .summary = "optimal phases on any tree of switches with equal links",
     .source = "Faraj and Yuan, section 4",
     .contention_free = true,
-    .why_not = tree_why_not,
+    .refuses = tree_refuses,
     .make = make_tree,
     .rank = 1,
     .is_far = tree_is_far,

@@ -41,9 +41,8 @@ static Schedule make_neighbor_ring(const Network&, const Demand& demand, const A
   return aggregates.finish();
 }
 
-static std::string_view recursive_doubling_why_not(const Network& network, const Demand& demand) {
-  if (!std::has_single_bit(demand.ranks)) return "it needs a power of two of ranks";
-  return gather_why_not(network, demand);
+static std::string_view recursive_doubling_refuses(const Network&, const Demand& demand) {
+  return !std::has_single_bit(demand.ranks) ? "it needs a power of two of ranks" : "";
 }
 
 /// At step j rank i exchanges all it has with i XOR 2^j, near ones first (MPICH, short messages).
@@ -73,9 +72,8 @@ static Schedule make_bruck(const Network&, const Demand& demand, const Algorithm
   return aggregates.finish();
 }
 
-static std::string_view neighbor_exchange_why_not(const Network& network, const Demand& demand) {
-  if (demand.ranks % 2 != 0) return "it needs an even number of ranks";
-  return gather_why_not(network, demand);
+static std::string_view neighbor_exchange_refuses(const Network&, const Demand& demand) {
+  return demand.ranks % 2 != 0 ? "it needs an even number of ranks" : "";
 }
 
 /// Pairs exchange with the neighbour on either side in turn, two contributions at a time (Open MPI).
@@ -111,7 +109,6 @@ constinit const Algorithm neighbor_ring{
     .name = "neighbor-ring",
     .summary = "a ring in the order of ranks",
     .source = "MPICH, Open MPI",
-    .why_not = gather_why_not,
     .make = make_neighbor_ring,
 };
 
@@ -120,7 +117,7 @@ constinit const Algorithm recursive_doubling{
     .name = "recursive-doubling",
     .summary = "at step j rank i exchanges all it has with i XOR 2^j",
     .source = "MPICH, powers of two",
-    .why_not = recursive_doubling_why_not,
+    .refuses = recursive_doubling_refuses,
     .make = make_recursive_doubling,
 };
 
@@ -129,7 +126,6 @@ constinit const Algorithm bruck{
     .name = "bruck",
     .summary = "at step j rank i sends all it has to i - 2^j",
     .source = "Bruck et al.; MPICH, Open MPI",
-    .why_not = gather_why_not,
     .make = make_bruck,
 };
 
@@ -138,7 +134,7 @@ constinit const Algorithm neighbor_exchange{
     .name = "neighbor-exchange",
     .summary = "pairs exchange with either neighbour in turn",
     .source = "Open MPI",
-    .why_not = neighbor_exchange_why_not,
+    .refuses = neighbor_exchange_refuses,
     .make = make_neighbor_exchange,
 };
 

@@ -40,9 +40,8 @@ static Schedule make_ring(const Network&, const Demand& demand, const AlgorithmO
   return by_partner(demand, n > 0 ? n - 1 : 0, [n](Rank src, Rank phase) { return (src + phase + 1) % n; });
 }
 
-static std::string_view pairwise_why_not(const Network& network, const Demand& demand) {
-  if (!std::has_single_bit(demand.ranks)) return "it needs a power of two of ranks";
-  return common_why_not(network, demand);
+static std::string_view pairwise_refuses(const Network&, const Demand& demand) {
+  return !std::has_single_bit(demand.ranks) ? "it needs a power of two of ranks" : "";
 }
 
 /// MPICH, powers of two: at step j rank i exchanges with i XOR j.
@@ -55,7 +54,6 @@ constinit const Algorithm ring{
     .name = "ring",
     .summary = "at step j rank i sends to i + j",
     .source = "MPICH (Thakur, Rabenseifner, Gropp)",
-    .why_not = common_why_not,
     .make = make_ring,
 };
 
@@ -64,7 +62,7 @@ constinit const Algorithm pairwise{
     .name = "pairwise",
     .summary = "at step j rank i exchanges with i XOR j",
     .source = "MPICH, powers of two",
-    .why_not = pairwise_why_not,
+    .refuses = pairwise_refuses,
     .make = make_pairwise,
 };
 
@@ -73,7 +71,6 @@ constinit const Algorithm linear{
     .name = "linear",
     .summary = "post everything at once, in the order of ranks",
     .source = "LAM/MPI",
-    .why_not = common_why_not,
     .make = make_linear,
 };
 
@@ -197,8 +194,7 @@ Schedule by_dimensions(const Network& network, const Demand& demand, RingPhases 
 
 }  // namespace
 
-static std::string_view shift_why_not(const Network& network, const Demand& demand) {
-  if (const std::string_view reason = common_why_not(network, demand); !reason.empty()) return reason;
+static std::string_view shift_refuses(const Network& network, const Demand&) {
   if (network.shape() == Shape::hypercube) return "on a hypercube the shifts are those of 'pairwise'";
   if (network.shape() != Shape::torus && network.shape() != Shape::mesh) return "shifts need a torus or mesh";
   if (network.ranks_per_host() == 0) return "shifts need as many ranks on every host";
@@ -211,9 +207,9 @@ static Schedule make_shift(const Network& network, const Demand& demand, const A
   return by_dimensions(network, demand, [](std::uint32_t side) { return RingPhases(side); });
 }
 
-static std::string_view paired_shift_why_not(const Network& network, const Demand& demand) {
+static std::string_view paired_shift_refuses(const Network& network, const Demand& demand) {
   if (network.shape() == Shape::mesh) return "on a mesh plain shifts use both directions already";
-  return shift_why_not(network, demand);
+  return shift_refuses(network, demand);
 }
 
 static Schedule make_paired_shift(const Network& network, const Demand& demand, const AlgorithmOptions&) {
@@ -225,7 +221,7 @@ constinit const Algorithm shift{
     .name = "shift",
     .summary = "on a torus or mesh a phase per displacement in every dimension",
     .source = "Stricker and Hardwick, phased routing",
-    .why_not = shift_why_not,
+    .refuses = shift_refuses,
     .make = make_shift,
 };
 
@@ -234,7 +230,7 @@ constinit const Algorithm paired_shift{
     .name = "paired-shift",
     .summary = "shifts whose phases use both directions of every ring of a torus",
     .source = "Stricker and Hardwick, pattern fixed; odd sides: own",
-    .why_not = paired_shift_why_not,
+    .refuses = paired_shift_refuses,
     .make = make_paired_shift,
 };
 

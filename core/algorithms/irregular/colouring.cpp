@@ -138,7 +138,6 @@ constinit const Algorithm colouring{
     .name = "colouring",
     .summary = "edge colouring: fewest phases, whatever the sizes",
     .source = "König; Euler splits: Gabow",
-    .why_not = irregular_why_not,
     .make = make_colouring,
     .guarantee = "exactly as many phases as the busiest rank has messages to send or to receive",
 };

@@ -95,7 +95,6 @@ constinit const Algorithm critical{
     .summary = "phases that serve the busiest ports and channels; splits messages",
     .source = "own; open shop with preemption: Gonzalez and Sahni",
     .contention_free = true,
-    .why_not = irregular_why_not,
     .make = make_critical,
     .guarantee = "a message ends in every phase; messages that take equally long are not split",
     .rank = 2,

@@ -159,7 +159,6 @@ constinit const Algorithm list{
     .summary = "each message when its route has room, in continuous time; unequal links",
     .source = "own; list scheduling: Graham",
     .contention_free = true,
-    .why_not = common_why_not,
     .make = make_list,
     .rank = 7,
 };
@@ -176,7 +175,6 @@ constinit const Algorithm irregular_list{
     .summary = "whole messages, each when its route is free; to be run with tokens",
     .source = "own; list scheduling: Graham",
     .contention_free = true,
-    .why_not = irregular_why_not,
     .make = make_list,
     .guarantee = "no message is split",
     .rank = 1,

@@ -56,7 +56,6 @@ constinit const Algorithm asynchronous{
     .name = "AC",
     .summary = "post everything at once, in the order of ranks",
     .source = "Wang, Lin and Ranka, section 3.1",
-    .why_not = irregular_why_not,
     .make = make_asynchronous,
     .guarantee = "one phase",
 };
@@ -66,7 +65,6 @@ constinit const Algorithm linear_permutation{
     .name = "LP",
     .summary = "exchange by pairs, whoever has something to send",
     .source = "Wang, Lin and Ranka, section 3.2; other counts than powers of two: tournament",
-    .why_not = irregular_why_not,
     .make = make_linear_permutation,
     .guarantee = "at most one phase per rank, no port overfull",
 };

@@ -280,7 +280,6 @@ constinit const Algorithm random_nodes{
     .name = "RS_N",
     .summary = "random phases without node contention",
     .source = "Wang, Lin and Ranka, section 3.3",
-    .why_not = irregular_why_not,
     .make = make_random_nodes,
     .guarantee = "no port overfull",
 };
@@ -291,7 +290,6 @@ constinit const Algorithm random_links{
     .summary = "random phases without node and link contention",
     .source = "Wang, Lin and Ranka, section 3.3",
     .contention_free = true,
-    .why_not = irregular_why_not,
     .make = make_random_links,
 };
 
@@ -300,7 +298,6 @@ constinit const Algorithm random_nodes_even{
     .name = "RS_NH",
     .summary = "RS_N that splits large messages, so that phases are even",
     .source = "Wang, Lin and Ranka, section 3.3; rule: own",
-    .why_not = irregular_why_not,
     .make = make_random_nodes_even,
     .guarantee = "no port overfull",
 };
@@ -311,7 +308,6 @@ constinit const Algorithm random_links_even{
     .summary = "RS_NL that splits large messages, so that phases are even",
     .source = "Wang, Lin and Ranka, section 3.3; rule: own",
     .contention_free = true,
-    .why_not = irregular_why_not,
     .make = make_random_links_even,
 };
 

@@ -290,7 +290,6 @@ constinit const Algorithm open_shop{
     .name = "open-shop",
     .summary = "phases of just the right lengths where only the ports matter",
     .source = "Gonzalez and Sahni; Birkhoff and von Neumann; longest phase first: own",
-    .why_not = irregular_why_not,
     .make = make_open_shop,
     .guarantee =
         "exactly the largest row or column sum if that takes at most two splits per message, at most 1 % above it "

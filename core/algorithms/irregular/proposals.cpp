@@ -200,7 +200,6 @@ constinit const Algorithm proposals{
     .name = "proposals",
     .summary = "random phases that ranks agree on with their partners alone",
     .source = "after Panconesi and Srinivasan",
-    .why_not = irregular_why_not,
     .make = make_proposals,
     .guarantee = "no port overfull",
 };

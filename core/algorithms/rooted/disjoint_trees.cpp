@@ -203,8 +203,8 @@ std::vector<std::vector<Growth>> grow(const Network& network, std::vector<Arc> a
 
 }  // namespace
 
-static std::string_view disjoint_trees_why_not(const Network& network, const Demand& demand) {
-  if (const auto reason = one_giver_why_not(network, demand); !reason.empty()) return reason;
+static std::string_view disjoint_trees_refuses(const Network& network, const Demand& demand) {
+  if (!demand.only_block()) return "it serves one contribution";
   if (network.hosts().size() > most_hosts) return "more than 1024 hosts: it would take long";
   if (network.tree() != nullptr) return "it needs hosts that are wired to each other";
   const Node root = network.host_of(demand.only_block().value());
@@ -258,7 +258,7 @@ constinit const Algorithm disjoint_trees{
     .source = "Edmonds; grown together by flows: own, after Lovász",
     .contention_free = true,
     .ports = PortModel::all_port,
-    .why_not = disjoint_trees_why_not,
+    .refuses = disjoint_trees_refuses,
     .make = make_disjoint_trees,
     .rank = 1,
     .is_far = disjoint_trees_is_far,

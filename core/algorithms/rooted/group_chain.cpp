@@ -208,8 +208,8 @@ std::optional<GroupChain> chain_of(const Network& network, Rank giver) {
 
 }  // namespace
 
-static std::string_view group_chain_why_not(const Network& network, const Demand& demand) {
-  if (const auto reason = one_giver_why_not(network, demand); !reason.empty()) return reason;
+static std::string_view group_chain_refuses(const Network& network, const Demand& demand) {
+  if (!demand.only_block()) return "it serves one contribution";
   if (network.tree() != nullptr || chain_of(network, demand.only_block().value())) return "";
   return "messages of its chain would meet";
 }
@@ -230,7 +230,7 @@ constinit const Algorithm group_chain{
     .summary = "one contribution in pieces down a chain of groups, doubling in each",
     .source = "chain: Patarasuk et al.; rotating groups: own",
     .contention_free = true,
-    .why_not = group_chain_why_not,
+    .refuses = group_chain_refuses,
     .make = make_group_chain,
     .rank = 2,
     .is_far = group_chain_is_far,

@@ -14,11 +14,6 @@ constexpr double many_relays = 1e5, most_relays = 4e7;
 
 }  // namespace
 
-std::string_view one_giver_why_not(const Network& network, const Demand& demand) {
-  if (const auto reason = gather_why_not(network, demand); !reason.empty()) return reason;
-  return demand.only_block() ? "" : "it serves one contribution";
-}
-
 std::uint64_t pieces_of_a_lane(const Demand& demand, const Pipeline& pipeline, const AlgorithmOptions& costs) {
   const double bytes = static_cast<double>(demand.contribution(demand.only_block().value())) / pipeline.lanes;
   const double fill = pipeline.depth - 1;

@@ -12,9 +12,6 @@ namespace hocket::algorithms {
 
 inline constexpr std::uint64_t smallest_piece = 1024;  ///< bytes: less is all header
 
-/// Empty if the demand is an all-gather to which exactly one rank contributes.
-[[nodiscard]] std::string_view one_giver_why_not(const Network& network, const Demand& demand);
-
 /// True if the schedule takes so much more time than the bound that other algorithms are tried first.
 [[nodiscard]] bool is_far_piped(const Network& network, const Bounds& bounds, const Schedule& schedule);
 

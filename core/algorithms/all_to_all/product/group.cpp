@@ -1,10 +1,9 @@
-#include "core/algorithms/all_to_all/product/lines.hpp"
-
 #include <algorithm>
 #include <array>
 #include <map>
 #include <utility>
 
+#include "core/algorithms/all_to_all/product/lines.hpp"
 #include "core/algorithms/shared/edge_colours.hpp"
 #include "core/network/routing.hpp"
 #include "core/schedule/bounds.hpp"

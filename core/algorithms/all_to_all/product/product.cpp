@@ -150,8 +150,7 @@ class Builder {
 
 }  // namespace
 
-static std::string_view product_why_not(const Network& network, const Demand& demand) {
-  if (const std::string_view reason = common_why_not(network, demand); !reason.empty()) return reason;
+static std::string_view product_refuses(const Network& network, const Demand&) {
   if (network.shape() != Shape::torus && network.shape() != Shape::mesh && network.shape() != Shape::hypercube)
     return "it needs a torus, a mesh or a hypercube";
   if (network.ranks_per_host() == 0) return "it needs the same number of ranks on every host";
@@ -202,7 +201,7 @@ constinit const Algorithm product{
     .summary = "phases of a grid from the moves of one line of each dimension",
     .source = "Stricker and Hardwick; Hinrichs et al.; several moves per coordinate: own",
     .contention_free = true,
-    .why_not = product_why_not,
+    .refuses = product_refuses,
     .make = make_product,
     .rank = 2,
     .form = product_form,
