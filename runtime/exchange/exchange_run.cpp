@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/environment/variables.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 
 namespace hocket::runtime {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/environment/variables.hpp"
 #include "runtime/exchange/exchange_run.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 
