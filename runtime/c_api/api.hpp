@@ -62,7 +62,7 @@ inline void need(const void* argument, const char* name) {
 
 inline void need_intracommunicator(MPI_Comm comm) {
   if (!plain_intracommunicator(comm))
-    throw ApiError{HOCKET_ERR_ARGUMENT, "this is not an intracommunicator; Hocket serves no others"};
+    throw ApiError{HOCKET_ERR_ARGUMENT, "the communicator is null or an intercommunicator; Hocket serves no others"};
 }
 
 }  // namespace hocket::runtime

@@ -14,7 +14,7 @@ from mpi_programs import compile_with_hocket, mpiexec
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 Launch = Callable[..., subprocess.CompletedProcess[str]]
-REFUSED = "error this is not an intracommunicator; Hocket serves no others"
+REFUSED = "error the communicator is null or an intercommunicator; Hocket serves no others"
 EVERYTHING = {"HOCKET_MIN_BYTES": "1"}
 
 
