@@ -335,7 +335,10 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
   choice.selection.emplace(std::move(names), expected, small_->agree_seconds,
                            setup_seconds(members_.size(), small_->agree_seconds), cost_of(choice.kind), choice.known);
   choice.selection->seen(choice.calls - 1, choice.native_seconds);
-  if (shares_wires(choice)) choice.selection->fix_native();
+  if (shares_wires(choice)) {
+    choice.selection->fix_native();
+    if (members_.rank() == 0 && settings().log > 1) say("others load the wires: the library's time stays as it is");
+  }
   choice.stage = Choice::Stage::selected;
 }
 

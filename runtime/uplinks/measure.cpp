@@ -171,7 +171,7 @@ constexpr std::size_t repetitions = 3;
 constexpr std::size_t samples_of_one_pair = 1 + 2 * repetitions;
 constexpr microseconds shortest{15'000}, longest{100'000};
 constexpr std::size_t least_message_bytes = 4096, first_message_bytes = 16384;
-/// Messages that one pair alone sends in the time that counts.
+/// Messages that one pair alone sends in the time that counts: as wished, and the fewest that tell a host's rate.
 constexpr double messages_in_sample = 64, enough_messages = 16;
 
 class Measuring {

@@ -118,21 +118,30 @@ def test_networks_are_kept_by_their_hosts(tmp_path: Path, monkeypatch: pytest.Mo
         assert kept_for(measured.hosts) is None
 
 
-@pytest.mark.parametrize("off", [0.05, 0.6])
+@pytest.mark.parametrize(("off", "other"), [(0.05, None), (0.6, None), (0.05, "m0")])
 def test_what_is_kept_is_checked_and_rewired_hosts_are_measured_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], off: float
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    off: float,
+    other: str | None,
 ) -> None:
+    """Also where a rank is on a host that took no part."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     kept, anew = found(8, (FOUR,)), found(8, (TWO,))
     path = keep(kept)
+    hosts = [other or "n0", *kept.hosts[1:]]
     monkeypatch.setattr(
         measured_networks,
         "measure_network",
-        lambda *_, known=None: anew if known is None else replace(known, errors=[off] * 6),
+        lambda *_, known=None: anew if known is None else replace(known, errors=[off] * 6, hosts=hosts),
     )
     assert kept_or_measured(kept.hosts, 8, None, None) == str(path)
-    is_rewired = "rates are off by 60 %" in capsys.readouterr().err
-    assert is_rewired == (off > 0.3) and kept_for(kept.hosts) == (path, anew if is_rewired else kept)
+    is_rewired = f"rates are off by {100 * off:.0f} %" in capsys.readouterr().err
+    assert is_rewired == (off > 0.3 or other is not None) and kept_for(kept.hosts) == (
+        path,
+        anew if is_rewired else kept,
+    )
 
 
 def test_what_is_known_between_some_of_the_hosts() -> None:
