@@ -87,9 +87,7 @@ class IrregularServing {
   }
   /// False, on all ranks alike, for a call of which nothing is asked. Ranks need not wait for each other in a rooted
   /// one, so nothing is found out in it.
-  [[nodiscard]] bool asks() {
-    return fixed_ != nullptr || (!(rooted_ && is_timed()) && team_.vectors().backoff().asks());
-  }
+  [[nodiscard]] bool asks() { return fixed_ != nullptr || (!(rooted_ && is_timed()) && team_.backoff().asks()); }
 
   /// Collective.
   [[nodiscard]] Server server(const VectorCall& call) {
@@ -105,16 +103,16 @@ class IrregularServing {
       choose(server, all, *std::move(peer_bytes));
     } else {
       limit(server, all, *std::move(peer_bytes));
-      team_.vectors().backoff().answered(server.exchange != nullptr, server.why == FallbackReason::new_sizes);
+      team_.backoff().answered(server.exchange != nullptr, server.why == FallbackReason::new_sizes);
     }
     return server;
   }
 
  private:
   void choose(Server& server, const Volumes& all, PeerBytes peer_bytes) {
-    Backoff& backoff = team_.vectors().backoff();
-    server.chosen = team_.choices().begin(comm_, irregular_calls(), all.sizes(team_.size()), true, backoff.skipped());
-    backoff.answered(&server.chosen.candidate() != &all_candidates[0], server.chosen.goes_on());
+    const std::uint64_t unseen = team_.backoff().skipped();
+    server.chosen = team_.choices().begin(comm_, irregular_calls(), all.sizes(team_.size()), true, unseen);
+    team_.backoff().answered(&server.chosen.candidate() != &all_candidates[0], server.chosen.goes_on());
     server.why = FallbackReason::faster;
     server.exchange = server.chosen.exchange();
     if (server.chosen.candidate().planned) plan(server, all, std::move(peer_bytes), all_candidates[1]);

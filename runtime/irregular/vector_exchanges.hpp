@@ -93,13 +93,8 @@ class VectorExchanges {
  public:
   explicit VectorExchanges(Members& members) : members_(&members) {}
   /// From here on another communicator of the same ranks is served.
-  void serve(Members& members) {
-    members_ = &members;
-    backoff_ = {};
-  }
+  void serve(Members& members) { members_ = &members; }
 
-  /// Which calls are asked about.
-  [[nodiscard]] Backoff& backoff() { return backoff_; }
   /// `peer_bytes`: nothing if only the MPI library can serve the call, as far as this rank can tell. Collective.
   [[nodiscard]] Volumes ask(MPI_Comm comm, const std::optional<PeerBytes>& peer_bytes) const;
 
@@ -128,7 +123,6 @@ class VectorExchanges {
   std::unique_ptr<Planner> planner_;
   bool by_rounds_ = false;  ///< ranks agree on phases with their partners
   ScheduleCache schedule_cache_;
-  Backoff backoff_;
 };
 
 }  // namespace hocket::runtime

@@ -294,6 +294,7 @@ bool Team::follow_ways(MPI_Comm comm) {
     warn(comm, 0, "connections take the ways again that were found; plans are made anew");
   }
   setup_->vectors.reset();
+  backoff_ = {};
   std::erase_if(setup_->exchanges, [](const auto& one) { return !reduces(one.first.first.collective->pattern); });
   setup_->measured = std::move(seen);
   setup_->network = setup_->measured ? &*setup_->measured : nullptr;

@@ -119,8 +119,10 @@ class Team final : public Members {
   [[nodiscard]] bool follow_ways(MPI_Comm comm);
   /// The peers of this rank in a call: see KnownNeighbours.
   [[nodiscard]] const Neighbours* neighbours(MPI_Comm comm, Reach reach) { return neighbours_.find(comm, reach); }
-  /// Exchanges with messages of different sizes.
+  /// Exchanges with messages of different sizes. They are others once the ranks have met.
   [[nodiscard]] VectorExchanges& vectors();
+  /// Which calls with messages of different sizes are asked about.
+  [[nodiscard]] Backoff& backoff() { return backoff_; }
 
  private:
   explicit Team(MPI_Comm comm);
@@ -137,6 +139,7 @@ class Team final : public Members {
   const Candidate* fixed_ = nullptr;
   AgreedWays ways_;  ///< once they have changed all plans are for network()
   KnownNeighbours neighbours_;
+  Backoff backoff_;  ///< lasts while the ranks meet, unlike what is in the setup
   std::unique_ptr<Setup> setup_;
   std::unique_ptr<Choices> choices_;
 };

@@ -44,6 +44,13 @@ RUNS = (
         for form in ("blocking", "persistent")
     ),
 )
+# Communicators of ranks that have met before meet in a call.
+FOUND_OUT = grid(
+    (4000000,),
+    rows("alltoall alltoallv neighbor_allgather", "dense", "equal different", "world edges"),
+    rounds=12,
+    words="fresh",
+)
 SORTS = ("sort_check", "permute_check")
 TWO_LEVEL = {
     "two-level-1": (
@@ -64,12 +71,15 @@ class Cluster:
     candidate: str = ""
     shared: int = 0
     """Most ranks that share memory, as sorts see it; 0: all of this machine."""
+    choose: str = ""
+    """How the ranks find out who serves calls, on a fast network, where meeting pays; else schedules do."""
 
 
 ONE_RANK_A_HOST = Cluster("chain:2,2", 4)
 JOBS = (
     *((run, ONE_RANK_A_HOST) for run in RUNS),
     ("nonblocking_vectors 6 5000", Cluster("chain:2,2", 4, "window-1")),
+    *((FOUND_OUT, Cluster("chain:2,2", 4, choose=choose)) for choose in ("learn", "predict")),
     *((run, Cluster("chain:2,1*2", 6, candidate)) for candidate, runs in TWO_LEVEL.items() for run in runs),
     *((run, Cluster("chain:2,2", 4, shared=shared)) for run in SORTS for shared in (0, 1)),
 )
@@ -138,6 +148,7 @@ def main() -> None:
     from hocket.launch.runtime import find_runtime, find_sort
     from hocket.launch.runtime.build import include_dir, sort_include_dir
     from hocket.network import read_network
+    from hocket.network.parts import DEFAULT_RATE, Defaults
 
     mpi = find_mpi(options.mpi)
     library = subprocess.run(
@@ -145,10 +156,10 @@ def main() -> None:
     )
 
     def environment(cluster: Cluster, log: str) -> dict[str, str]:
-        env = scheduled_environment(
-            mpi.mpicc, read_network(cluster.network), RuntimeOptions(placement="order")
-        )
-        env |= EVERYTHING | {"LD_PRELOAD": f"{library.stdout.strip()} {env['LD_PRELOAD']}"}
+        network = read_network(cluster.network, Defaults(rate=12.5e9 if cluster.choose else DEFAULT_RATE))
+        env = scheduled_environment(mpi.mpicc, network, RuntimeOptions(placement="order"))
+        env |= {"HOCKET_CHOOSE": cluster.choose} if cluster.choose else EVERYTHING
+        env["LD_PRELOAD"] = f"{library.stdout.strip()} {env['LD_PRELOAD']}"
         if cluster.candidate:
             env["HOCKET_CANDIDATE"] = cluster.candidate
         env["HOCKET_TEST_SHARED_RANKS"] = str(cluster.shared)
@@ -177,7 +188,11 @@ def main() -> None:
                 log.unlink()
             mine = [report for report in found if ours(report)]
             told = f"{len(found)} reports, {len(mine)} of them about Hocket"
-            print(f"{run} {cluster.candidate}".strip() + f": exit code {done.returncode}, {told}", flush=True)
+            print(
+                f"{run} {cluster.candidate or cluster.choose}".strip()
+                + f": exit code {done.returncode}, {told}",
+                flush=True,
+            )
             if done.returncode != 0 or " 0 wrong" not in done.stdout:
                 mine.append(done.stdout + done.stderr)
             bad += mine

@@ -18,7 +18,7 @@ Told = Callable[..., tuple[subprocess.CompletedProcess[str], Said]]
 def test_sessions_one_after_the_other(mpi: Mpi, told: Told) -> None:
     rounds = 3 if mpi.family is MpiFamily.MPICH else 1  # Open MPI 5.0 does not survive more
     wrong = {"HOCKET_SLEEP_US": "soon"}
-    for patience in (90, 90, 240):
+    for patience in (30, 60, 240):
         # MPICH 5.0.2 hangs in MPI_Comm_create_from_group of the second world in one of 20 launches without Hocket, too.
         with suppress(subprocess.TimeoutExpired):
             done, said = told(
