@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 
 import mpi_programs
 from hocket.launch.mpi import Mpi, find_mpi
+from reported_calls import Said
 
 PROGRAMS = Path(__file__).parent / "clients" / "programs"
 # So slow that planning an irregular exchange always pays; every message is worth scheduling.
@@ -38,10 +38,10 @@ def installed_mpi(family: str) -> Mpi:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Output of a program, and the number of scheduled calls, by kind."""
+    """Output of a program, and who has served its calls."""
 
     printed: str
-    scheduled: Mapping[str, int]
+    said: Said
 
 
 def _flags(mpi: Mpi) -> dict[str, str]:
@@ -55,19 +55,15 @@ def _build(mpi: Mpi) -> None:
     mpi_programs.hocket("info", "--libs", "--mpi", mpi.mpiexec, env=_flags(mpi))
 
 
-def with_hocket(
-    mpi: Mpi, ranks: int, argv: Sequence[str], traces: Path, env: Mapping[str, str] | None = None
-) -> Run:
-    """`hocket run` with limits so low that all calls that can be scheduled are; traces tell which were."""
+def with_hocket(mpi: Mpi, ranks: int, argv: Sequence[str], reports: Path) -> Run:
+    """`hocket run` with limits so low that all calls that can be scheduled are; the ranks report which were."""
     _build(mpi)
-    traces.mkdir(parents=True)
+    reports.mkdir(parents=True)
     command = [sys.executable, "-m", "hocket", "run", "--mpi", mpi.mpiexec, "--network", NETWORK]
     command += ["--placement", "order", "-n", str(ranks), "--", *argv]
-    variables = {**os.environ, **_flags(mpi), **LOW, "HOCKET_TRACE": str(traces / "rank"), **(env or {})}
+    variables = {**os.environ, **_flags(mpi), **LOW, "HOCKET_REPORT": str(reports)}
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=SECONDS, env=variables, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    begun = "".join(trace.read_text() for trace in sorted(traces.iterdir()))
-    kinds = re.findall(r"^(all-to-all|all-gather|irregular) \d+ 0$", begun, re.MULTILINE)
-    return Run(done.stdout, {kind: kinds.count(kind) for kind in kinds})
+    return Run(done.stdout, Said(done.stderr, reports))

@@ -25,9 +25,9 @@ def test_fftw(tmp_path: Path) -> None:
         pytest.skip("no FFTW with MPI: apt-get install libfftw3-mpi-dev")
     assert compiled.returncode == 0, compiled.stderr
     plain = mpiexec(mpi, RANKS, [str(program)], {})
-    run = with_hocket(mpi, RANKS, [str(program)], tmp_path / "traces")
+    run = with_hocket(mpi, RANKS, [str(program)], tmp_path / "reports")
     assert run.printed == plain
     # Out of place FFTW calls MPI_Alltoall where all ranks have equal shares, and MPI_Alltoallv where not.
     assert "mpi-transpose-alltoall/e" in plain
-    assert run.scheduled["all-to-all"] >= 9
-    assert run.scheduled["irregular"] >= 6
+    assert run.said.scheduled("MPI_Alltoall") >= 9
+    assert run.said.scheduled("MPI_Alltoallv") >= 6

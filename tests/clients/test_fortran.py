@@ -32,6 +32,7 @@ def test_fortran(family: str, binding: str, tmp_path: Path) -> None:
     )  # fmt: skip
     plain = mpiexec(mpi, RANKS, [str(program)], {})
     assert plain.startswith("ok ") and plain.rstrip().endswith(" wrong 0")
-    run = with_hocket(mpi, RANKS, [str(program)], tmp_path / "traces")
+    run = with_hocket(mpi, RANKS, [str(program)], tmp_path / "reports")
     assert run.printed == plain
-    assert set(run.scheduled) == {"all-to-all", "all-gather", "irregular"}
+    for call in ("MPI_Alltoall", "MPI_Ialltoall", "MPI_Allgatherv", "MPI_Alltoallv"):
+        assert run.said.scheduled(call) > 0, call

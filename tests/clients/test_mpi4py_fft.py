@@ -19,7 +19,7 @@ def test_mpi4py_fft(tmp_path: Path) -> None:
     mpi = find_mpi("mpich")
     argv = [sys.executable, str(PROGRAMS / "pfft.py")]
     plain = mpiexec(mpi, RANKS, argv, {})
-    run = with_hocket(mpi, RANKS, argv, tmp_path / "traces")
+    run = with_hocket(mpi, RANKS, argv, tmp_path / "reports")
     assert run.printed == plain
     # Every redistribution is an MPI_Alltoallw of subarrays.
-    assert run.scheduled["irregular"] > 0
+    assert run.said.scheduled("MPI_Alltoallw_c") > 0
