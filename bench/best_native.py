@@ -159,7 +159,6 @@ def main() -> None:
     parser.add_argument(
         "--order", action="store_true", help="also the best algorithm with ranks in another order"
     )
-    parser.add_argument("--timeout", type=float, default=300, help="seconds a job")
     options, results = begin(parser, "best-native", summary)
     measure_cells(options, results, lambda job, cell: measure(job, cell, options))
 

@@ -118,13 +118,6 @@ class Results:
     heading: Row = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
 
-    def keep_others(self) -> None:
-        """Goes on with the rows and commands of the file that is there, for ``--append``."""
-        if self.path.exists():
-            before, self.rows = read(self.path)
-            self.heading = {key: before[key] for key in ("note",) if key in before} | self.heading
-            self.heading["command"] = f"{before['command']}; {self.heading['command']}"
-
     def add(self, *rows: Row) -> None:
         self.rows += rows
         write(self.path, self.heading, self.rows)
@@ -142,14 +135,15 @@ class Results:
 
 
 def begin(parser: argparse.ArgumentParser, name: str, summary: Summary) -> tuple[argparse.Namespace, Results]:
-    """Adds --output and --summary to the options and parses them; --summary needs no others, and ends the
-    program. The files lie in results/ beside the script where that is, else in bench/results."""
+    """Adds --output, --append and --summary to the options and parses them; --summary needs no others, and ends
+    the program. The files lie in results/ beside the script where that is, else in bench/results."""
     beside = Path(sys.argv[0]).resolve().parent / "results"
     default = (beside if beside.is_dir() else RESULTS) / f"{name}.csv"
     alone = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     for one in (alone, parser):
         one.add_argument("--output", type=Path, default=default, help=f"CSV file (default {name}.csv)")
         one.add_argument("--summary", action="store_true", help="only the .md file of the CSV file, anew")
+    parser.add_argument("--append", action="store_true", help="keep the other rows that the file has")
     files, _ = alone.parse_known_args()
     results = Results(files.output, summary)
     if files.summary:
@@ -162,7 +156,12 @@ def begin(parser: argparse.ArgumentParser, name: str, summary: Summary) -> tuple
         "machine": f"{os.cpu_count()} × {platform.machine()}",
         "python": platform.python_version(),
     }
-    return parser.parse_args(), results
+    arguments = parser.parse_args()
+    if arguments.append and results.path.exists():
+        before, results.rows = read(results.path)
+        results.heading |= {key: before[key] for key in ("note",) if key in before}
+        results.heading["command"] = f"{before['command']}; {results.heading['command']}"
+    return arguments, results
 
 
 def _cell(value: Any) -> Any:

@@ -86,15 +86,13 @@ def add_cells(parser: argparse.ArgumentParser) -> None:
     add_mpi(parser)
     parser.add_argument("--place", action="append", help="shared, or NETWORK/OPTION=VALUE/… of a lab")
     parser.add_argument("--cell", action="append", metavar="COLLECTIVE:BYTES")
-    parser.add_argument("--append", action="store_true", help="keep other cells that the file has")
+    parser.add_argument("--timeout", type=float, default=300, help="seconds a job")
 
 
 def measure_cells(
     arguments: argparse.Namespace, results: Results, measure: Callable[[Job, Row], Iterable[Row]]
 ) -> None:
     """Rows of every cell that was asked for, each written as soon as it is there."""
-    if arguments.append:
-        results.keep_others()
     with tempfile.TemporaryDirectory(prefix="hocket-bench-") as work:
         for mpi in mpis(arguments):
             program = compiled(mpi, PROGRAM, Path(work))

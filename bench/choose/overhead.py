@@ -175,7 +175,6 @@ def main() -> None:
     parser.add_argument("--control", action="store_true", help="also a second native job")
     parser.add_argument("--cell-seconds", type=float, default=0, help="more pairs until this time is over")
     parser.add_argument("--seconds", type=float, default=20, help="of a native job, at most")
-    parser.add_argument("--timeout", type=float, default=300, help="seconds a job")
     arguments, results = begin(parser, "overhead", summary)
     measure_cells(arguments, results, lambda job, cell: [measure(job, cell, arguments)])
 

@@ -87,7 +87,6 @@ def main() -> None:
     add_cells(parser)
     parser.add_argument("--calls", type=int, default=200, help="in a job, at most")
     parser.add_argument("--seconds", type=float, default=10, help="of a native job, at most")
-    parser.add_argument("--timeout", type=float, default=300, help="seconds a job")
     arguments, results = begin(parser, "choice-records", summary)
     measure_cells(arguments, results, lambda job, cell: record(job, cell, arguments))
 

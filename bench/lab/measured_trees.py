@@ -31,7 +31,7 @@ from hocket import _core
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import add_mpi, mpis
-from results_file import Row, begin, cells, grouped, provenance, read
+from results_file import Row, begin, cells, grouped, provenance
 
 HOCKET = [sys.executable, "-m", "hocket"]
 RATIOS = (1, 1, 2, 3, 4, 8, 16)
@@ -210,11 +210,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=20, help="Mbit/s of hosts")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--simulated", action="store_true")
-    parser.add_argument("--append", action="store_true", help="keep the rows that the file has")
     arguments, results = begin(parser, "measured-trees", summary)
-    if arguments.append and results.path.exists():
-        before, results.rows = read(results.path)
-        results.heading["command"] = f"{before['command']}; {results.heading['command']}"
     rate = arguments.rate * 1e6 / 8
     if arguments.simulated:
         for noise, traffic in ((0.0, 0.0), (0.1, 0.0), (0.05, 0.2)):

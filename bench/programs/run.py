@@ -2,16 +2,16 @@
 
     python bench/programs/run.py PROGRAM… [--mpi mpich] [--python PYTHON] [--shuffle 1] [--pairs 1] [--append]
 
-PROGRAM: pencils, gradients and sort need a PYTHON with mpi4py, mpi4py-fft and scipy; salt needs LAMMPS (lmp), hpcc
-HPCC, of Debian's packages lammps and hpcc for example (with --mpi /usr/bin/mpirun.openmpi). Jobs with and without
-take turns; nothing is known from before. Needs root. Writes bench/results/programs.{csv,md}.
+PROGRAM: pencils, gradients and sort need a PYTHON with mpi4py, mpi4py-fft and scipy; salt needs LAMMPS (lmp), silicon
+Quantum ESPRESSO (pw.x), of Debian's packages lammps and quantum-espresso for example (with --mpi
+/usr/bin/mpirun.openmpi). Jobs with and without take turns; nothing is known from before. Needs root. Writes
+bench/results/programs.{csv,md}.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -24,7 +24,6 @@ from results_file import Row, begin, cells, grouped, provenance
 
 HERE = Path(__file__).parent
 NETWORK = "chain:8,8,8,8"
-HPCC = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
 PROGRAMS = {  # command, and what it does
     "pencils": (
         "{python} {here}/applications.py pencils 128 6",
@@ -36,7 +35,7 @@ PROGRAMS = {  # command, and what it does
     ),
     "sort": ("{python} {here}/applications.py sort 60000 15", "sample sort of 1.9 million keys, 15 times"),
     "salt": ("lmp -in {here}/salt.in -log none", "LAMMPS, 8,000 ions, PPPM on 64³, 12 steps"),
-    "hpcc": ("hpcc", "HPCC, N = 1,000, all of its tests"),
+    "silicon": ("pw.x -in {here}/silicon.in", "Quantum ESPRESSO, 8 atoms of silicon, grid of 72³"),
 }
 
 
@@ -61,12 +60,6 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
 
 
 def seconds(lab: list[str], command: str, folder: Path, native: bool) -> float:
-    if command == "hpcc":
-        text = re.sub(
-            r"^2( +[PQ]s)$", lambda m: ("4" if "P" in m[1] else "8") + m[1], HPCC.read_text(), flags=re.M
-        )
-        (folder / "hpccinf.txt").write_text(text)
-        (folder / "hpccoutf.txt").unlink(missing_ok=True)
     words = [*lab, *(["--native"] if native else []), "--", *command.split()]
     begun = time.monotonic()
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False,
@@ -87,10 +80,7 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--shuffle", default="")
     parser.add_argument("--pairs", type=int, default=1)
-    parser.add_argument("--append", action="store_true", help="keep what the file has")
     options, results = begin(parser, "programs", summary)
-    if options.append:
-        results.keep_others()
     for mpi in mpis(options):
         lab = [sys.executable, "-m", "hocket", "lab", "run", "--network", NETWORK, "--rate", "50Mbit"]
         lab += ["--mpi", mpi.mpiexec, *(["--shuffle", options.shuffle] if options.shuffle else [])]
