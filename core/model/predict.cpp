@@ -83,8 +83,7 @@ class TokenSimulation {
   };
 
   double find_route(Hop message) {
-    route_.clear();
-    network_.append_route(message.src, message.dst, route_);
+    network_.find_route(message.src, message.dst, route_);
     double latency = 0;
     for (const Channel channel : route_) latency += network_.latency(channel);
     return latency;

@@ -57,6 +57,12 @@ class Network {
   void append_route(Rank src, Rank dst, std::vector<Channel>& route) const {
     if (host_of_[src] != host_of_[dst]) routing_->append(host_of_[src], host_of_[dst], route);
   }
+  /// Sets `route` to the channels of the route between two ranks; returns it.
+  const std::vector<Channel>& find_route(Rank src, Rank dst, std::vector<Channel>& route) const {
+    route.clear();
+    append_route(src, dst, route);
+    return route;
+  }
   /// Routing::add_uses().
   [[nodiscard]] bool add_uses(std::span<const std::pair<Node, Node>> ends, std::vector<double>& load) const {
     return routing_->add_uses(ends, load);

@@ -54,8 +54,7 @@ class Bisection {
 
   /// Seconds a byte between two slots.
   [[nodiscard]] double way(Unit from, Unit to) {
-    route_.clear();
-    network_.append_route(units_.places[from].front(), units_.places[to].front(), route_);
+    network_.find_route(units_.places[from].front(), units_.places[to].front(), route_);
     double sum = 0;
     for (const Channel channel : route_) sum += 1 / network_.rate(channel);
     return sum;

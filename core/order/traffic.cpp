@@ -84,9 +84,7 @@ UnitGraph graph_of(const Units& units, std::span<const Call> calls) {
 }
 
 void Wires::add(Rank src, Rank dst, double bytes) {
-  route_.clear();
-  network_.append_route(src, dst, route_);
-  for (const Channel channel : route_) {
+  for (const Channel channel : network_.find_route(src, dst, route_)) {
     if (load_[channel] == 0) used_.push_back(channel);
     load_[channel] += bytes;
   }

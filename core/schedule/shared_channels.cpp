@@ -48,8 +48,7 @@ bool SharedChannels::suffice(const Schedule& schedule) const {
   std::vector<Channel> route, used;
   for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
     for (const Hop hop : schedule.phase(phase)) {
-      route.clear();
-      network_.append_route(hop.src, hop.dst, route);
+      network_.find_route(hop.src, hop.dst, route);
       bool enough = true;
       claim(route, [&](Channel channel, std::uint32_t part) {
         enough = (claimed[channel] += part) <= whole_channel && enough;
@@ -173,11 +172,8 @@ EachMessage each_pair(const Network& network, std::uint64_t bytes) {
 EachMessage each_transfer(const Network& network, const Schedule& schedule) {
   return [&network, &schedule](const auto& visit) {
     std::vector<Channel> route;
-    for (std::uint64_t i = 0; i < schedule.size(); ++i) {
-      route.clear();
-      network.append_route(schedule.hops()[i].src, schedule.hops()[i].dst, route);
-      visit(route, schedule.length(i));
-    }
+    for (std::uint64_t i = 0; i < schedule.size(); ++i)
+      visit(network.find_route(schedule.hops()[i].src, schedule.hops()[i].dst, route), schedule.length(i));
   };
 }
 

@@ -20,9 +20,7 @@ double lockstep_seconds(const Network& network, const Schedule& schedule, double
     }
     for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i) {
       const auto length = static_cast<double>(schedule.length(i));
-      route.clear();
-      network.append_route(schedule.hops()[i].src, schedule.hops()[i].dst, route);
-      for (const Channel channel : route) {
+      for (const Channel channel : network.find_route(schedule.hops()[i].src, schedule.hops()[i].dst, route)) {
         bytes[channel] += length;
         used.push_back(channel);
         longest = std::max(longest, bytes[channel] / network.rate(channel));
@@ -68,14 +66,9 @@ double seconds_by_places(const Network& network, const Schedule& schedule) {
     order_by_sender(schedule, phase, order);
     for (const std::uint32_t i : order) {
       const auto [src, dst] = schedule.hops()[i];
-      route.clear();
-      network.append_route(src, dst, route);
-      double start = free[src], rate = std::numeric_limits<double>::infinity();
-      for (const Channel channel : route) {
-        start = std::max(start, places.next(channel));
-        rate = std::min(rate, network.rate(channel));
-      }
-      const double end = start + static_cast<double>(schedule.length(i)) / rate;
+      double start = free[src];
+      for (const Channel channel : network.find_route(src, dst, route)) start = std::max(start, places.next(channel));
+      const double end = start + static_cast<double>(schedule.length(i)) / own_speed(network, route);
       for (const Channel channel : route) places.take(channel, end);
       until[src] = std::max(until[src], end);
       seconds = std::max(seconds, end);
@@ -95,8 +88,7 @@ double seconds_by_shares(const Network& network, const Schedule& schedule, const
     order_by_sender(schedule, phase, order);
     for (const std::uint32_t i : order) {
       const auto [src, dst] = schedule.hops()[i];
-      route.clear();
-      network.append_route(src, dst, route);
+      network.find_route(src, dst, route);
       own.push(src, i, first);
       shares.take(i, first, route, own.over(i), schedule.length(i), [](std::uint32_t) {});
     }

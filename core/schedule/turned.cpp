@@ -30,9 +30,7 @@ class SubPhases {
   explicit SubPhases(const Network& network) : network_(network) {}
 
   std::size_t of(Hop hop) {
-    route_.clear();
-    network_.append_route(hop.src, hop.dst, route_);
-    const double speed = own_speed(network_, route_);
+    const double speed = own_speed(network_, network_.find_route(hop.src, hop.dst, route_));
     std::size_t place = 0;
     while (place < used_.size() && !fits(place, speed)) ++place;
     if (place == used_.size()) used_.emplace_back(network_.channels());

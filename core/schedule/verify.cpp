@@ -48,8 +48,7 @@ class PhaseCheck {
         certificate_.add(Violation::receive_port, phase,
                          "rank " + std::to_string(hop.dst) + " receives " + others(receives_[hop.dst], hop));
     }
-    route_.clear();
-    network_.append_route(hop.src, hop.dst, route_);
+    network_.find_route(hop.src, hop.dst, route_);
     const double speed = by_speed_ ? own_speed(network_, route_) : 0;
     for (const Channel channel : route_) {
       const std::uint32_t use = count(uses_[channel], phase, hop);

@@ -58,8 +58,7 @@ class RingCheck {
  private:
   void edge(Rank from, Rank to, std::uint32_t place, std::vector<std::uint32_t>& user) {
     ++certificate.edges;
-    route_.clear();
-    network_.append_route(from, to, route_);
+    network_.find_route(from, to, route_);
     certificate.channels += route_.size();
     for (const Channel channel : route_) {
       if (user[channel] != nobody) {
@@ -111,8 +110,7 @@ class Sample {
 
   void check(const PhasedMessage& message) {
     ++certificate.messages;
-    route_.clear();
-    network_.append_route(message.src, message.dst, route_);
+    network_.find_route(message.src, message.dst, route_);
     certificate.channels += route_.size();
     if (const std::string met = meets(message); !met.empty()) {
       ++certificate.collisions;

@@ -278,8 +278,7 @@ class ChannelUsers {
   bool before_one_that_is_over(std::uint32_t earlier) {
     if (!in_order_ || over_.empty()) return false;
     const Hop hop = schedule_.hops()[earlier];
-    route_.clear();
-    network_.append_route(hop.src, hop.dst, route_);
+    network_.find_route(hop.src, hop.dst, route_);
     return std::ranges::any_of(over_, [&](const Use& use) {
       return apart(use.channel) == 1 && std::ranges::find(route_, use.channel) != route_.end();
     });
@@ -322,8 +321,7 @@ void verify_waits(const Network& network, const Schedule& schedule, const Waits&
       if (circular)
         certificate.add(Violation::circular_wait, phase,
                         transfer_name(schedule, i) + " waits for a transfer that is not earlier");
-      route.clear();
-      network.append_route(hop.src, hop.dst, route);
+      network.find_route(hop.src, hop.dst, route);
       if (shared.empty()) {
         users.take(transfer, first, route, [&](std::uint32_t earlier, Channel channel) {
           if (circular) return;

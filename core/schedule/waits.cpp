@@ -157,8 +157,7 @@ Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32
       const Hop hop = schedule.hops()[transfer];
       auto& mine = before[transfer - first];
       mine.clear();
-      route.clear();
-      network.append_route(hop.src, hop.dst, route);
+      network.find_route(hop.src, hop.dst, route);
       own.push(hop.src, transfer, first);
       const std::uint32_t own_over = own.over(transfer);
       const auto wait = [&](std::uint32_t earlier) {
@@ -242,8 +241,7 @@ std::optional<Waits> local_waits(const Network& network, const Schedule& schedul
       for (const std::uint32_t earlier : mine) {
         bool needed = true;
         if (earlier < before_last) {  // between neighbouring phases nobody else can have used a channel
-          other.clear();
-          network.append_route(hops[earlier].src, hops[earlier].dst, other);
+          network.find_route(hops[earlier].src, hops[earlier].dst, other);
           needed = std::ranges::none_of(
               other, [&](Channel channel) { return use[channel].last == i && use[channel].before != earlier; });
         }

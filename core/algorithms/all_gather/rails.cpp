@@ -36,9 +36,7 @@ bool in_step(const Network& network, const Demand& demand, const Streams& stream
   std::vector<std::uint32_t> uses(network.channels(), 0);
   std::vector<Channel> route;
   for (const StreamEdge& edge : streams.edges) {
-    route.clear();
-    network.append_route(edge.src, edge.dst, route);
-    for (const Channel channel : route)
+    for (const Channel channel : network.find_route(edge.src, edge.dst, route))
       if (++uses[channel] > 1) return false;
   }
   return demand.bytes >= streams.place.size();

@@ -65,9 +65,7 @@ class Tour {
   }
 
   void count(Node from, Node to, int sign) {
-    route_.clear();
-    network_.append_route(network_.first_rank(from), network_.first_rank(to), route_);
-    for (const Channel channel : route_) {
+    for (const Channel channel : network_.find_route(network_.first_rank(from), network_.first_rank(to), route_)) {
       cost_ -= share(channel);
       uses_[channel] += sign;
       cost_ += share(channel);
@@ -86,8 +84,7 @@ class Tour {
   }
 
   [[nodiscard]] bool crowded(Node from, Node to) {
-    route_.clear();
-    network_.append_route(network_.first_rank(from), network_.first_rank(to), route_);
+    network_.find_route(network_.first_rank(from), network_.first_rank(to), route_);
     return std::any_of(route_.begin(), route_.end(), [this](Channel channel) {
       return uses_[channel] * network_.host_rate() > network_.rate(channel) * (1 + 1e-9);
     });

@@ -87,9 +87,7 @@ class Spreading {
       for (Rank i = 1; i < demand_.ranks; ++i) {
         const Rank src = (dst + i) % demand_.ranks;
         if (network_.host_of(src) == network_.host_of(dst)) continue;
-        route.clear();
-        network_.append_route(src, dst, route);
-        near.push_back({route.size(), src});
+        near.push_back({network_.find_route(src, dst, route).size(), src});
       }
       std::stable_sort(near.begin(), near.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
       wired = wired && !near.empty() && near.front().first == 1;
@@ -173,8 +171,7 @@ class Spreading {
 
   bool fetch(Rank dst) {
     for (const Rank src : sources_[dst]) {
-      route_.clear();
-      network_.append_route(src, dst, route_);
+      network_.find_route(src, dst, route_);
       const auto full = [this](Channel channel) { return used_[channel] >= network_.capacity(channel); };
       if (full(route_.back())) {
         if (network_.shape() == Shape::tree) return false;

@@ -87,8 +87,7 @@ StreamLoad stream_load(const Network& network, const Demand& demand, const Strea
     const Places outer = edge.outer, inner = edge.inner;
     const double carried = sums[outer.end] - sums[outer.begin] - (sums[inner.end] - sums[inner.begin]);
     sent[edge.src] += carried;
-    route.clear();
-    network.append_route(edge.src, edge.dst, route);
+    network.find_route(edge.src, edge.dst, route);
     double rate = memory_speed * network.host_rate();
     for (const Channel channel : route) {
       rate = std::min(rate, network.rate(channel));

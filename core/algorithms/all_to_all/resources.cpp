@@ -85,8 +85,7 @@ Resources::Resources(const Network& network, const SendPools& pools, std::span<c
   RankSets senders(channels, ranks), receivers(channels, ranks);
   std::vector<std::uint64_t> used(2 * ranks + channels, 0);
   for (const Hop hop : hops) {
-    route_.clear();
-    network.append_route(hop.src, hop.dst, route_);
+    network.find_route(hop.src, hop.dst, route_);
     ++used[pools.of(hop.src)];
     ++used[ranks + hop.dst];
     for (const Channel channel : route_) {
@@ -117,9 +116,7 @@ Resources::Resources(const Network& network, const SendPools& pools, std::span<c
 void Resources::append(Hop hop, std::vector<std::uint32_t>& needs) const {
   const std::uint64_t ranks = network_.ranks();
   needs.push_back(number_[pools_.of(hop.src)]);
-  route_.clear();
-  network_.append_route(hop.src, hop.dst, route_);
-  for (const Channel channel : route_)
+  for (const Channel channel : network_.find_route(hop.src, hop.dst, route_))
     if (number_[2 * ranks + channel] != never_full) needs.push_back(number_[2 * ranks + channel]);
   needs.push_back(number_[ranks + hop.dst]);
 }

@@ -32,14 +32,13 @@ Workload::Workload(const Network& network, const Demand& demand) : messages_(mes
   for (const Message& message : messages_) {
     const std::size_t first = routes.size();
     network.append_route(message.src, message.dst, routes);
-    double slowest = std::numeric_limits<double>::infinity();
-    for (std::size_t i = first; i < routes.size(); ++i) {
-      slowest = std::min(slowest, network.rate(routes[i]));
-      note(sender[routes[i]], message.src);
-      note(receiver[routes[i]], message.dst);
+    const auto route = std::span<const Channel>(routes).subspan(first);
+    for (const Channel channel : route) {
+      note(sender[channel], message.src);
+      note(receiver[channel], message.dst);
     }
     ends.push_back(routes.size());
-    seconds_.push_back(static_cast<double>(message.bytes) / slowest);
+    seconds_.push_back(static_cast<double>(message.bytes) / own_speed(network, route));
   }
 
   std::vector<std::uint32_t> number(2 * ranks + channels, unset);
@@ -69,13 +68,6 @@ Workload::Workload(const Network& network, const Demand& demand) : messages_(mes
 
 double Workload::bound() const { return load_.empty() ? 0 : *std::max_element(load_.begin(), load_.end()); }
 
-namespace {
-
-constexpr std::uint32_t no_rank = ~std::uint32_t{0};
-constexpr std::uint32_t many_ranks = no_rank - 1;
-
-}  // namespace
-
 Claims::Claims(const Network& network, const Workload& work, const SharedChannels& shared) {
   seconds_.reserve(work.size());
   begin_.reserve(work.size() + 1);
@@ -93,9 +85,7 @@ Claims::Claims(const Network& network, const Workload& work) {
     std::vector<Channel> route;
     for (std::uint32_t m = 0; m < work.size(); ++m) {
       const Message& message = work.message(m);
-      route.clear();
-      network.append_route(message.src, message.dst, route);
-      visit(route, message.bytes);
+      visit(network.find_route(message.src, message.dst, route), message.bytes);
     }
   };
   by_shares(network, work, SharedChannels(network, Claiming::alike, each_message));
@@ -113,30 +103,24 @@ void Claims::as_needed(const Workload& work) {
 }
 
 void Claims::by_shares(const Network& network, const Workload& work, const SharedChannels& shared) {
-  std::vector<std::uint32_t> sender(network.channels(), no_rank), port(network.ranks(), no_rank),
-      place(network.channels(), no_rank);
+  std::vector<std::uint32_t> sender(network.channels(), unset), port(network.ranks(), unset),
+      place(network.channels(), unset);
   std::vector<Channel> route;
-  const auto walk = [&](const Message& message) {
-    route.clear();
-    network.append_route(message.src, message.dst, route);
-  };
   for (std::uint32_t m = 0; m < work.size(); ++m) {
-    walk(work.message(m));
-    for (const Channel channel : route)
-      if (std::uint32_t& who = sender[channel]; who != work.message(m).src)
-        who = who == no_rank ? work.message(m).src : many_ranks;
+    const auto [src, dst, bytes] = work.message(m);
+    for (const Channel channel : network.find_route(src, dst, route)) note(sender[channel], src);
   }
   most_looks_ = 16;
   for (std::uint32_t m = 0; m < work.size(); ++m) {
     const Message& message = work.message(m);
-    walk(message);
     std::uint32_t& own = port[message.src];
-    if (own == no_rank) own = add_resource(network.ports(message.src));
+    if (own == unset) own = add_resource(network.ports(message.src));
     kinds_.push_back(kind(own, 1));
+    network.find_route(message.src, message.dst, route);
     const double speed = shared.claim(route, [&](Channel channel, std::uint32_t part) {
       // Its sender's only port is busy whenever the channel is.
-      if (sender[channel] != many_ranks && network.ports(message.src) == 1) return;
-      if (place[channel] == no_rank) place[channel] = add_resource(whole_channel);
+      if (sender[channel] != several && network.ports(message.src) == 1) return;
+      if (place[channel] == unset) place[channel] = add_resource(whole_channel);
       kinds_.push_back(kind(place[channel], part));
     });
     end_message(static_cast<double>(message.bytes) / speed);

@@ -47,8 +47,7 @@ double Wiring::latency(std::uint32_t link) const { return link < channels_ ? net
 
 void Wiring::route(Rank src, Rank dst, std::vector<std::uint32_t>& buffers) {
   buffers.clear();
-  path_.clear();
-  network_.append_route(src, dst, path_);
+  network_.find_route(src, dst, path_);
   if (path_.empty()) return;
   const std::uint32_t lane = src % p_.lanes;
   buffers.push_back((channels_ + port(src)) * width_ + lane);
