@@ -100,12 +100,10 @@ void check_fits(const Network& network, const Schedule& schedule) {
   check_ranks(schedule);
 }
 
-Sends::Sends(const Schedule& schedule) : begin_(std::uint64_t{schedule.ranks()} + 1, 0), transfers_(schedule.size()) {
-  for (const Hop& hop : schedule.hops()) ++begin_[hop.src + 1];
-  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-  std::vector<std::uint64_t> fill(begin_.begin(), begin_.end() - 1);
-  for (std::uint64_t i = 0; i < schedule.size(); ++i)
-    transfers_[fill[schedule.hops()[i].src]++] = static_cast<std::uint32_t>(i);
+Grouped sends_of(const Schedule& schedule) {
+  return group(schedule.ranks(), [&](auto visit) {
+    for (std::uint64_t i = 0; i < schedule.size(); ++i) visit(schedule.hops()[i].src, static_cast<std::uint32_t>(i));
+  });
 }
 
 }  // namespace hocket::model
@@ -114,9 +112,9 @@ namespace hocket {
 
 namespace {
 
-void append_route(const Network& network, Hop hop, std::vector<Channel>& route) {
+const std::vector<Channel>& find_route(const Network& network, Hop hop, std::vector<Channel>& route) {
   if (hop.src >= network.ranks() || hop.dst >= network.ranks()) throw InputError("no such rank");
-  network.append_route(hop.src, hop.dst, route);
+  return network.find_route(hop.src, hop.dst, route);
 }
 
 }  // namespace
@@ -131,12 +129,9 @@ std::vector<std::vector<std::uint32_t>> transfers_on(const Network& network, con
   }
   std::vector<std::vector<std::uint32_t>> users(channels.size());
   std::vector<Channel> route;
-  for (std::uint32_t transfer = 0; transfer < schedule.size(); ++transfer) {
-    route.clear();
-    append_route(network, schedule.hops()[transfer], route);
-    for (const Channel channel : route)
+  for (std::uint32_t transfer = 0; transfer < schedule.size(); ++transfer)
+    for (const Channel channel : find_route(network, schedule.hops()[transfer], route))
       if (slot[channel] != none) users[slot[channel]].push_back(transfer);
-  }
   return users;
 }
 
@@ -150,11 +145,8 @@ std::vector<std::uint32_t> channel_use(const Network& network, const Schedule& s
   std::vector<std::uint32_t> use((last - first) * channels, 0);
   std::vector<Channel> route;
   for (std::uint64_t phase = first; phase < last; ++phase)
-    for (const Hop hop : schedule.phase(phase)) {
-      route.clear();
-      append_route(network, hop, route);
-      for (const Channel channel : route) ++use[(phase - first) * channels + channel];
-    }
+    for (const Hop hop : schedule.phase(phase))
+      for (const Channel channel : find_route(network, hop, route)) ++use[(phase - first) * channels + channel];
   return use;
 }
 

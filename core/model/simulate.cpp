@@ -62,7 +62,7 @@ class Simulator {
         p_(parameters),
         share_(network, parameters.contention),
         pending_(schedule.size(), 0),
-        sends_(schedule),
+        sends_(model::sends_of(schedule)),
         senders_(network.ranks()),
         result_(model::unsent(schedule)) {
     for (Rank rank = 0; rank < network.ranks(); ++rank) senders_[rank].left = sends_.of(rank);
@@ -106,8 +106,7 @@ class Simulator {
   [[nodiscard]] bool in_steps() const { return flow_.kind == FlowControl::Kind::steps; }
 
   double latency(Rank src, Rank dst) {
-    route_.clear();
-    network_.append_route(src, dst, route_);
+    network_.find_route(src, dst, route_);
     if (!p_.latencies.empty()) return latency_of(route_.size());
     double sum = 0;
     for (const Channel channel : route_) sum += network_.latency(channel);
@@ -264,7 +263,7 @@ class Simulator {
   FairShare share_;
   Grouped tokens_, data_;
   std::vector<std::uint32_t> pending_;  ///< per transfer: tokens and pieces still missing
-  const model::Sends sends_;
+  const Grouped sends_;
   std::vector<Sender> senders_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<Channel> route_;

@@ -27,18 +27,8 @@ namespace hocket::model {
 /// Throws InputError for a schedule that is not for this network, or too long.
 void check_fits(const Network& network, const Schedule& schedule);
 
-/// The transfers of each rank in the order of the schedule, in one block of memory.
-class Sends {
- public:
-  explicit Sends(const Schedule& schedule);
-  [[nodiscard]] std::span<const std::uint32_t> of(Rank rank) const {
-    return {transfers_.data() + begin_[rank], transfers_.data() + begin_[rank + 1]};
-  }
-
- private:
-  std::vector<std::uint64_t> begin_;
-  std::vector<std::uint32_t> transfers_;
-};
+/// The transfers of each rank in the order of the schedule.
+[[nodiscard]] Grouped sends_of(const Schedule& schedule);
 
 }  // namespace hocket::model
 

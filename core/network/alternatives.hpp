@@ -14,6 +14,7 @@ namespace hocket {
 /// Distances in channels to one host at a time; other hosts forward nothing unless they say so.
 class ShortestPaths {
  public:
+  /// `spec` must outlive it.
   explicit ShortestPaths(const NetworkSpec& spec);
 
   /// Finds the ways to this host; the other functions are about these from now on.
@@ -26,15 +27,15 @@ class ShortestPaths {
   /// The channels that begin a shortest path, in the order of the links. Valid until the next call.
   [[nodiscard]] const std::vector<Channel>& best(Node node);
   /// The node to which a channel leads.
-  [[nodiscard]] Node head(Channel channel) const { return head_[channel]; }
+  [[nodiscard]] Node head(Channel channel) const { return spec_.head(channel); }
 
  private:
   static constexpr std::uint32_t unreached = ~std::uint32_t{0};
 
   [[nodiscard]] bool forwards(Node node) const { return !ends_here_[node] || node == dst_; }
 
-  std::vector<std::vector<Channel>> leaving_;
-  std::vector<Node> head_;
+  const NetworkSpec& spec_;
+  Grouped leaving_;
   std::vector<char> ends_here_;  ///< per node: hosts that do not forward
   Node dst_ = 0;
   std::vector<std::uint32_t> distance_;

@@ -60,20 +60,16 @@ NextHops shortest_next_hops(const NetworkSpec& spec) {
 /// nodes with several links are looked at.
 class HopBalance {
  public:
-  HopBalance(const NetworkSpec& spec, NextHops& hops) : spec_(spec), hops_(hops), leaving_(spec.names.size()) {
-    for (std::size_t i = 0; i < spec.links.size(); ++i) {
-      leaving_[spec.links[i].a].push_back(static_cast<Channel>(2 * i));
-      leaving_[spec.links[i].b].push_back(static_cast<Channel>(2 * i + 1));
-    }
+  HopBalance(const NetworkSpec& spec, NextHops& hops) : spec_(spec), hops_(hops), leaving_(leaving_channels(spec)) {
     for (Node node = 0; node < spec.names.size(); ++node)
-      if (leaving_[node].size() > 1) choosers_.push_back(node);
+      if (leaving_.of(node).size() > 1) choosers_.push_back(node);
     flow_.assign(hops.hosts().size() * spec.names.size(), 0);
     load_.assign(2 * spec.links.size(), 0);
     mark_.assign(spec.names.size(), 0);
     grown_.assign(spec.names.size(), {none, 0});
     own_.assign(spec.ranks.begin(), spec.ranks.end());
     for (Node node = 0; node < spec.names.size(); ++node)
-      if (leaving_[node].size() == 1) own_[hops.head(leaving_[node].front())] += spec.ranks[node];
+      if (leaving_.of(node).size() == 1) own_[hops.head(leaving_.of(node).front())] += spec.ranks[node];
     double fastest = 0;
     for (const LinkSpec& link : spec.links) fastest = std::max(fastest, link.rate);
     for (const LinkSpec& link : spec.links) weight_.insert(weight_.end(), 2, fastest / link.rate);
@@ -150,7 +146,7 @@ class HopBalance {
 
   /// True of channels between nodes that both have several links.
   [[nodiscard]] bool can_change(Channel channel) const {
-    return leaving_[tail(channel)].size() > 1 && leaving_[hops_.head(channel)].size() > 1;
+    return leaving_.of(tail(channel)).size() > 1 && leaving_.of(hops_.head(channel)).size() > 1;
   }
 
   [[nodiscard]] double time(Channel channel) const { return static_cast<double>(load_[channel]) * weight_[channel]; }
@@ -199,8 +195,8 @@ class HopBalance {
     ShortestPaths paths(spec_);
     for (std::size_t i = 0; i < hops_.hosts().size() && looks_left_ > 0; ++i) {
       const Node dst = hops_.hosts()[i];
-      const Node root = leaving_[dst].size() == 1 ? hops_.head(leaving_[dst].front()) : dst;
-      if (leaving_[root].size() == 1) continue;
+      const Node root = leaving_.of(dst).size() == 1 ? hops_.head(leaving_.of(dst).front()) : dst;
+      if (leaving_.of(root).size() == 1) continue;
       paths.find(dst);
       double before = 0, after = 0;
       for (const Node node : choosers_) {
@@ -221,7 +217,7 @@ class HopBalance {
         const Node node = settled_[at];
         auto& [chosen, flow] = grown_[node];
         double least = 0;
-        for (const Channel channel : leaving_[node]) {
+        for (const Channel channel : leaving_.of(node)) {
           const Node to = hops_.head(channel);
           if (!serves(channel) || place_[to] >= at) continue;
           const double more = static_cast<double>(flow);
@@ -266,8 +262,8 @@ class HopBalance {
       place_[node] = settled_.size();
       settled_.push_back(node);
       if (ends(node) && node != root) continue;
-      looks_left_ -= std::min<std::uint64_t>(looks_left_, 4 * leaving_[node].size());
-      for (const Channel away : leaving_[node]) {
+      looks_left_ -= std::min<std::uint64_t>(looks_left_, 4 * leaving_.of(node).size());
+      for (const Channel away : leaving_.of(node)) {
         const Channel channel = away ^ 1;
         const Node from = tail(channel);
         if (place_[from] != ~std::size_t{0} || !serves(channel)) continue;
@@ -290,7 +286,7 @@ class HopBalance {
         if (node == dst || flow == 0) continue;
         Channel best = none;
         double least = raise > 0 ? raise : -tolerance;
-        for (const Channel channel : leaving_[node]) {
+        for (const Channel channel : leaving_.of(node)) {
           const Node to = hops_.head(channel);
           if (channel == hops_.get(node, dst) || (ends(to) && to != dst) || !paths.reaches(to)) continue;
           if (!stays(node, to, dst, paths)) continue;
@@ -352,7 +348,7 @@ class HopBalance {
 
   const NetworkSpec& spec_;
   NextHops& hops_;
-  std::vector<std::vector<Channel>> leaving_;
+  Grouped leaving_;
   std::vector<Node> choosers_;       ///< nodes with several links
   std::vector<std::uint64_t> flow_;  ///< per destination host and node: messages that pass or begin there
   std::vector<std::uint64_t> load_;  ///< per channel: messages

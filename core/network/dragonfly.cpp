@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -11,21 +10,6 @@ namespace hocket {
 
 namespace {
 
-/// Neighbours of each router, by numbers in the order of their nodes.
-struct RouterWiring {
-  RouterWiring(std::uint32_t routers, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& links)
-      : begin(routers + 1, 0), to(2 * links.size()) {
-    for (const auto& [a, b] : links) ++begin[a + 1], ++begin[b + 1];
-    std::partial_sum(begin.begin(), begin.end(), begin.begin());
-    std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
-    for (const auto& [a, b] : links) to[next[a]++] = b, to[next[b]++] = a;
-  }
-  [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t router) const {
-    return std::span(to).subspan(begin[router], begin[router + 1] - begin[router]);
-  }
-  std::vector<std::uint32_t> begin, to;
-};
-
 /// Deals routers out to groups in which each is wired to each, with one link between any two groups.
 ///
 /// From elsewhere one link at most leads from a router to a group: what two routers of a group have in common as
@@ -34,7 +18,8 @@ struct RouterWiring {
 /// each of which one link must lead, then tell, and where they do not, one is tried after the other.
 class RouterGroups {
  public:
-  RouterGroups(const RouterWiring& wiring, std::uint32_t size)
+  /// `wiring`: the neighbours of each router.
+  RouterGroups(const Grouped& wiring, std::uint32_t size)
       : wiring_(wiring),
         size_(size),
         routers_(static_cast<std::uint32_t>(wiring.begin.size() - 1)),
@@ -146,7 +131,7 @@ class RouterGroups {
     return reached == groups_;
   }
 
-  const RouterWiring& wiring_;
+  const Grouped& wiring_;
   std::uint32_t size_, routers_, groups_ = 0;
   std::vector<std::uint32_t> group_;               ///< per router
   std::vector<Candidates> candidates_;             ///< per router, made when they are asked for
@@ -157,17 +142,6 @@ class RouterGroups {
 };
 
 constexpr std::uint32_t no_number = ~std::uint32_t{0};
-
-class DragonflyRouting final : public Routing {
- public:
-  explicit DragonflyRouting(std::shared_ptr<const Dragonfly> dragonfly) : dragonfly_(std::move(dragonfly)) {}
-  void append(Node src, Node dst, std::vector<Channel>& route) const override {
-    dragonfly_->append_route(src, dst, route);
-  }
-
- private:
-  std::shared_ptr<const Dragonfly> dragonfly_;
-};
 
 }  // namespace
 
@@ -195,18 +169,20 @@ bool Dragonfly::number_routers(const NetworkSpec& spec) {
   for (const LinkSpec& link : spec.links)
     if (degree[link.a] > 1 && degree[link.b] > 1) links.emplace_back(router_[link.a], router_[link.b]);
 
-  const RouterWiring wiring(routers, links);
-  std::vector<std::uint32_t> group;
-  for (routers_ = 3; 3 * std::uint64_t{routers_} <= routers && group.empty(); ++routers_) {
+  const Grouped wiring = group(routers, [&](auto visit) {
+    for (const auto& [a, b] : links) visit(a, b), visit(b, a);
+  });
+  std::vector<std::uint32_t> group_of;
+  for (routers_ = 3; 3 * std::uint64_t{routers_} <= routers && group_of.empty(); ++routers_) {
     groups_ = routers / routers_;
     const std::uint64_t inside = std::uint64_t{routers} * (routers_ - 1) / 2;
     const std::uint64_t across = std::uint64_t{groups_} * (groups_ - 1) / 2;
-    if (routers % routers_ == 0 && links.size() == inside + across) group = RouterGroups(wiring, routers_).find();
+    if (routers % routers_ == 0 && links.size() == inside + across) group_of = RouterGroups(wiring, routers_).find();
   }
-  if (group.empty()) return false;
+  if (group_of.empty()) return false;
   --routers_;
   std::vector<std::uint32_t> members(groups_, 0), number(routers);
-  for (std::uint32_t at = 0; at < routers; ++at) number[at] = group[at] * routers_ + members[group[at]]++;
+  for (std::uint32_t at = 0; at < routers; ++at) number[at] = group_of[at] * routers_ + members[group_of[at]]++;
 
   to_router_.assign(nodes, no_channel);
   for (Node node = 0; node < nodes; ++node)
@@ -238,7 +214,7 @@ bool Dragonfly::join_groups() {
   return true;
 }
 
-void Dragonfly::append_route(Node src, Node dst, std::vector<Channel>& route) const {
+void Dragonfly::append(Node src, Node dst, std::vector<Channel>& route) const {
   std::uint32_t at = router_[src];
   const std::uint32_t last = router_[dst];
   const auto step_to = [&](std::uint32_t router) {
@@ -254,10 +230,6 @@ void Dragonfly::append_route(Node src, Node dst, std::vector<Channel>& route) co
   }
   step_to(last);
   route.push_back(to_router_[dst] ^ 1);
-}
-
-std::unique_ptr<Routing> dragonfly_routing(std::shared_ptr<const Dragonfly> dragonfly) {
-  return std::make_unique<DragonflyRouting>(std::move(dragonfly));
 }
 
 }  // namespace hocket

@@ -13,15 +13,6 @@ constexpr std::uint32_t unknown = ~std::uint32_t{0};
 constexpr std::uint8_t no_level = 255;
 constexpr std::uint64_t most_numbers = 4;  ///< times the hosts
 
-class FatTreeRouting final : public Routing {
- public:
-  explicit FatTreeRouting(std::shared_ptr<const FatTree> tree) : tree_(std::move(tree)) {}
-  void append(Node src, Node dst, std::vector<Channel>& route) const override { tree_->append_route(src, dst, route); }
-
- private:
-  std::shared_ptr<const FatTree> tree_;
-};
-
 }  // namespace
 
 std::shared_ptr<FatTree> FatTree::find(const NetworkSpec& spec) {
@@ -36,16 +27,8 @@ std::shared_ptr<FatTree> FatTree::find(const NetworkSpec& spec) {
 bool FatTree::read_levels(const NetworkSpec& spec) {
   const std::size_t nodes = spec.names.size();
   head_.reserve(2 * spec.links.size());
-  begin_.assign(nodes + 1, 0);
-  for (const LinkSpec& link : spec.links) {
-    head_.insert(head_.end(), {link.b, link.a});
-    ++begin_[link.a + 1];
-    ++begin_[link.b + 1];
-  }
-  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-  leaving_.resize(head_.size());
-  std::vector<std::uint32_t> next(begin_.begin(), begin_.end() - 1);
-  for (Channel channel = 0; channel < head_.size(); ++channel) leaving_[next[head_[channel ^ 1]]++] = channel;
+  for (const LinkSpec& link : spec.links) head_.insert(head_.end(), {link.b, link.a});
+  leaving_ = leaving_channels(spec);
 
   level_.assign(nodes, no_level);
   on_.emplace_back();
@@ -55,9 +38,8 @@ bool FatTree::read_levels(const NetworkSpec& spec) {
     if (level + 1 == no_level) return false;
     on_.emplace_back();
     for (const Node node : on_[level])
-      for (std::uint32_t i = begin_[node]; i < begin_[node + 1]; ++i)
-        if (const Node to = head_[leaving_[i]]; level_[to] == no_level)
-          level_[to] = level + 1, on_.back().push_back(to);
+      for (const Channel channel : leaving_.of(node))
+        if (const Node to = head_[channel]; level_[to] == no_level) level_[to] = level + 1, on_.back().push_back(to);
   }
   on_.pop_back();
   const auto next_to = [&](Channel channel) {
@@ -73,7 +55,7 @@ bool FatTree::read_levels(const NetworkSpec& spec) {
 bool FatTree::read_shape() {
   const auto above = [&](Node node) {
     std::uint32_t count = 0;
-    for (std::uint32_t i = begin_[node]; i < begin_[node + 1]; ++i) count += level_[head_[leaving_[i]]] > level_[node];
+    for (const Channel channel : leaving_.of(node)) count += level_[head_[channel]] > level_[node];
     return count;
   };
   for (std::size_t level = 0; level < on_.size(); ++level) {
@@ -81,7 +63,7 @@ bool FatTree::read_shape() {
     std::uint32_t children = 0;
     for (const Node node : on_[level]) {
       if (above(node) != parents) return false;
-      children = std::max(children, begin_[node + 1] - begin_[node] - parents);
+      children = std::max(children, static_cast<std::uint32_t>(leaving_.of(node).size()) - parents);
     }
     if (level > 0) down_.push_back(children);
     if (level + 1 < on_.size()) up_.push_back(parents);
@@ -106,16 +88,16 @@ bool FatTree::number_hosts() {
   for (const Node host : on_[0]) least[host] = host;
   for (std::size_t level = 1; level < on_.size(); ++level)
     for (const Node node : on_[level])
-      for (std::uint32_t i = begin_[node]; i < begin_[node + 1]; ++i)
-        if (const Node to = head_[leaving_[i]]; level_[to] < level) least[node] = std::min(least[node], least[to]);
+      for (const Channel channel : leaving_.of(node))
+        if (const Node to = head_[channel]; level_[to] < level) least[node] = std::min(least[node], least[to]);
   first_host_.assign(level_.size(), unknown);
   for (const Node node : on_.back()) first_host_[node] = 0;
   std::vector<Node> below;
   for (std::size_t level = on_.size() - 1; level > 0; --level)
     for (const Node node : on_[level]) {
       below.clear();
-      for (std::uint32_t i = begin_[node]; i < begin_[node + 1]; ++i)
-        if (const Node to = head_[leaving_[i]]; level_[to] < level) below.push_back(to);
+      for (const Channel channel : leaving_.of(node))
+        if (const Node to = head_[channel]; level_[to] < level) below.push_back(to);
       std::ranges::sort(below, {}, [&](Node child) { return least[child]; });
       for (std::uint32_t place = 0; place < below.size(); ++place) {
         if (place > 0 && least[below[place]] == least[below[place - 1]]) return false;
@@ -139,8 +121,8 @@ bool FatTree::number_twins() {
     std::vector<Node> next;
     for (const Node node : reached) {
       std::uint32_t parent = 0;
-      for (std::uint32_t i = begin_[node]; i < begin_[node + 1]; ++i) {
-        const Node to = head_[leaving_[i]];
+      for (const Channel channel : leaving_.of(node)) {
+        const Node to = head_[channel];
         if (level_[to] < level_[node]) continue;
         if (twin_[to] != unknown) return false;
         twin_[to] = twin_[node] + parent++ * twins_[level];
@@ -153,8 +135,8 @@ bool FatTree::number_twins() {
   for (std::size_t level = on_.size() - 1; level-- > 0;) {
     for (const Node node : on_[level]) {
       seen.assign(up_[level], 0);
-      for (std::uint32_t i = begin_[node]; i < begin_[node + 1]; ++i) {
-        const Node to = head_[leaving_[i]];
+      for (const Channel channel : leaving_.of(node)) {
+        const Node to = head_[channel];
         if (level_[to] < level_[node]) continue;
         const std::uint32_t mine = twin_[to] % twins_[level], digit = twin_[to] / twins_[level];
         if (twin_[node] == unknown) twin_[node] = mine;
@@ -175,7 +157,7 @@ void FatTree::sort_channels() {
     return std::uint64_t{up} << 32 | (up ? twin_[to] : first_host_[to]);
   };
   for (Node node = 0; node < level_.size(); ++node)
-    std::ranges::sort(std::span(leaving_).subspan(begin_[node], begin_[node + 1] - begin_[node]), {}, key);
+    std::ranges::sort(std::span(leaving_.items).subspan(leaving_.begin[node], leaving_.of(node).size()), {}, key);
 }
 
 /// A way is where messages from another subtree of the top turn. All routes are compared with those that follow from
@@ -207,7 +189,7 @@ bool FatTree::follow(const NetworkSpec& spec, const Routing& routes) {
       route.clear();
       own.clear();
       routes.append(from, host_at[to], route);
-      append_route(from, host_at[to], own);
+      append(from, host_at[to], own);
       if (route != own) return false;
     }
   if (as_numbered) way_ = {};
@@ -216,7 +198,7 @@ bool FatTree::follow(const NetworkSpec& spec, const Routing& routes) {
 
 /// From both ends: the way down is the way up from the destination, turned round. Hosts that follow each other share
 /// most of it, so that it is at hand; from above it would be looked up in another switch each time.
-void FatTree::append_route(Node src, Node dst, std::vector<Channel>& route) const {
+void FatTree::append(Node src, Node dst, std::vector<Channel>& route) const {
   const std::uint32_t from = first_host_[src], to = first_host_[dst], way = this->way(to);
   std::uint32_t turn = 0;
   while (from / below_[turn] != to / below_[turn]) ++turn;
@@ -224,8 +206,8 @@ void FatTree::append_route(Node src, Node dst, std::vector<Channel>& route) cons
   route.resize(end);
   for (std::uint32_t level = 0; level < turn; ++level) {
     const std::uint32_t parents = up_[level], parent = way / twins_[level] % parents;
-    const Channel up = leaving_[begin_[src + 1] - parents + parent];
-    const Channel back = leaving_[begin_[dst + 1] - parents + parent];
+    const Channel up = leaving_.items[leaving_.begin[src + 1] - parents + parent];
+    const Channel back = leaving_.items[leaving_.begin[dst + 1] - parents + parent];
     route[begin + level] = up;
     route[end - 1 - level] = back ^ 1;
     src = head_[up];
@@ -291,10 +273,6 @@ bool FatTree::loads_evenly(const NetworkSpec& spec) const {
   for (const auto& of_level : cuts)
     for (const Cut& cut : of_level) least = std::max(least, cut.load / cut.rate);
   return longest <= near * least;
-}
-
-std::unique_ptr<Routing> fat_tree_routing(std::shared_ptr<const FatTree> tree) {
-  return std::make_unique<FatTreeRouting>(std::move(tree));
 }
 
 }  // namespace hocket

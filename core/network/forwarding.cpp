@@ -12,42 +12,42 @@ namespace hocket {
 
 namespace {
 
-class ForwardingRouting final : public Routing {
+class ForwardingTables {
  public:
-  explicit ForwardingRouting(const NetworkSpec& spec) : spec_(&spec), hops_(spec) {
+  explicit ForwardingTables(const NetworkSpec& spec) : spec_(spec), hops_(spec) {}
+
+  NextHops next_hops() && {
     check_entries();
     tabulate();
-    std::vector<std::uint32_t> mark(spec.names.size(), 0);
+    std::vector<std::uint32_t> mark(spec_.names.size(), 0);
     for (std::uint32_t i = 0; i < hops_.hosts().size(); ++i) check_ways(hops_.hosts()[i], i, mark);
-    spec_ = nullptr;  // the entries have done their work
+    return std::move(hops_);
   }
-
-  void append(Node src, Node dst, std::vector<Channel>& route) const override { hops_.append(src, dst, route); }
 
  private:
   [[nodiscard]] Node tail(Channel channel) const { return hops_.head(channel ^ 1); }
-  [[nodiscard]] std::string name(Node node) const { return "'" + spec_->names[node] + "'"; }
+  [[nodiscard]] std::string name(Node node) const { return "'" + spec_.names[node] + "'"; }
 
   void check_entries() const {
-    const std::size_t nodes = spec_->names.size();
-    for (std::size_t i = 0; i < spec_->next_hops.size(); ++i) {
-      const HopSpec& hop = spec_->next_hops[i];
+    const std::size_t nodes = spec_.names.size();
+    for (std::size_t i = 0; i < spec_.next_hops.size(); ++i) {
+      const HopSpec& hop = spec_.next_hops[i];
       const auto entry = static_cast<std::int64_t>(i);
       if (hop.at >= nodes || (hop.to >= nodes && hop.to != HopSpec::every_host))
         throw RouteProblem("a forwarding entry names an unknown node", -1, entry);
-      if (hop.channel >= 2 * spec_->links.size() || tail(hop.channel) != hop.at)
+      if (hop.channel >= 2 * spec_.links.size() || tail(hop.channel) != hop.at)
         throw RouteProblem("a forwarding entry of " + name(hop.at) + " uses a channel that does not leave it", hop.at,
                            entry);
     }
-    std::vector<std::uint32_t> order(spec_->next_hops.size());
+    std::vector<std::uint32_t> order(spec_.next_hops.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
     const auto key = [&](std::uint32_t i) {
-      return std::uint64_t{spec_->next_hops[i].at} << 32 | spec_->next_hops[i].to;
+      return std::uint64_t{spec_.next_hops[i].at} << 32 | spec_.next_hops[i].to;
     };
     std::sort(order.begin(), order.end(), [&](auto x, auto y) { return std::pair(key(x), x) < std::pair(key(y), y); });
     for (std::size_t i = 1; i < order.size(); ++i)
       if (key(order[i - 1]) == key(order[i])) {
-        const HopSpec& hop = spec_->next_hops[order[i]];
+        const HopSpec& hop = spec_.next_hops[order[i]];
         const std::string to = hop.to == HopSpec::every_host ? "'*'" : name(hop.to);
         throw RouteProblem(name(hop.at) + " has two entries for " + to, hop.at, order[i]);
       }
@@ -56,22 +56,22 @@ class ForwardingRouting final : public Routing {
   /// An entry of its own comes first, then the host itself where it is wired to the node, then the default;
   /// a host with one link needs no entry.
   void tabulate() {
-    std::vector<Channel> otherwise(spec_->names.size(), NextHops::none);
-    std::vector<std::uint32_t> links(spec_->names.size(), 0);
-    for (std::size_t i = spec_->links.size(); i-- > 0;)
+    std::vector<Channel> otherwise(spec_.names.size(), NextHops::none);
+    std::vector<std::uint32_t> links(spec_.names.size(), 0);
+    for (std::size_t i = spec_.links.size(); i-- > 0;)
       for (const Channel channel : {static_cast<Channel>(2 * i), static_cast<Channel>(2 * i + 1)})
         if (++links[tail(channel)] == 1) otherwise[tail(channel)] = channel;
-    for (Node node = 0; node < spec_->names.size(); ++node)
-      if (links[node] != 1 || spec_->ranks[node] == 0) otherwise[node] = NextHops::none;
-    for (const HopSpec& hop : spec_->next_hops)
+    for (Node node = 0; node < spec_.names.size(); ++node)
+      if (links[node] != 1 || spec_.ranks[node] == 0) otherwise[node] = NextHops::none;
+    for (const HopSpec& hop : spec_.next_hops)
       if (hop.to == HopSpec::every_host) otherwise[hop.at] = hop.channel;
     for (const Node dst : hops_.hosts())
-      for (Node node = 0; node < spec_->names.size(); ++node) hops_.set(node, dst, otherwise[node]);
-    for (std::size_t i = spec_->links.size(); i-- > 0;)  // backwards: the first of several parallel links wins
+      for (Node node = 0; node < spec_.names.size(); ++node) hops_.set(node, dst, otherwise[node]);
+    for (std::size_t i = spec_.links.size(); i-- > 0;)  // backwards: the first of several parallel links wins
       for (const Channel channel : {static_cast<Channel>(2 * i), static_cast<Channel>(2 * i + 1)})
-        if (spec_->ranks[hops_.head(channel)] > 0) hops_.set(tail(channel), hops_.head(channel), channel);
-    for (const HopSpec& hop : spec_->next_hops)
-      if (hop.to != HopSpec::every_host && spec_->ranks[hop.to] > 0) hops_.set(hop.at, hop.to, hop.channel);
+        if (spec_.ranks[hops_.head(channel)] > 0) hops_.set(tail(channel), hops_.head(channel), channel);
+    for (const HopSpec& hop : spec_.next_hops)
+      if (hop.to != HopSpec::every_host && spec_.ranks[hop.to] > 0) hops_.set(hop.at, hop.to, hop.channel);
   }
 
   /// Every host's messages arrive at `dst`. `mark` says for which destination a node was seen last.
@@ -99,18 +99,18 @@ class ForwardingRouting final : public Routing {
 
   [[nodiscard]] RouteProblem circle(Node src, Node dst, Node begin) const {
     constexpr int most_named = 16;
-    std::string text = "messages from " + name(src) + " to " + name(dst) + " run in a circle: " + spec_->names[begin];
+    std::string text = "messages from " + name(src) + " to " + name(dst) + " run in a circle: " + spec_.names[begin];
     int named = 0;
     Node node = begin;
     do {
       node = hops_.head(hops_.get(node, dst));
-      if (++named <= most_named || node == begin) text += " -> " + spec_->names[node];
+      if (++named <= most_named || node == begin) text += " -> " + spec_.names[node];
       if (named == most_named && node != begin) text += " -> …";
     } while (node != begin);
     // The entry that sends them round: of the circle's nodes, the first that has one.
     do {
-      for (std::size_t i = 0; i < spec_->next_hops.size(); ++i) {
-        const HopSpec& hop = spec_->next_hops[i];
+      for (std::size_t i = 0; i < spec_.next_hops.size(); ++i) {
+        const HopSpec& hop = spec_.next_hops[i];
         if (hop.at == node && hop.channel == hops_.get(node, dst) && (hop.to == dst || hop.to == HopSpec::every_host))
           return RouteProblem(text, node, static_cast<std::int64_t>(i));
       }
@@ -119,15 +119,13 @@ class ForwardingRouting final : public Routing {
     return RouteProblem(text, begin, -1);
   }
 
-  const NetworkSpec* spec_;
+  const NetworkSpec& spec_;
   NextHops hops_;
 };
 
 }  // namespace
 
-std::unique_ptr<Routing> forwarding_routing(const NetworkSpec& spec) {
-  return std::make_unique<ForwardingRouting>(spec);
-}
+NextHops forwarding_hops(const NetworkSpec& spec) { return ForwardingTables(spec).next_hops(); }
 
 std::vector<HopSpec> forwarding_entries(const NetworkSpec& spec, const NextHops& hops) {
   std::vector<std::uint32_t> links(spec.names.size(), 0);
@@ -160,18 +158,9 @@ std::vector<HopSpec> forwarding_entries(const NetworkSpec& spec, const NextHops&
   return entries;
 }
 
-/// Arbitrary graphs: balanced routes, and explicit ones.
+/// Explicit routes.
 
 namespace {
-
-class HopRouting final : public Routing {
- public:
-  explicit HopRouting(NextHops hops) : hops_(std::move(hops)) {}
-  void append(Node src, Node dst, std::vector<Channel>& route) const override { hops_.append(src, dst, route); }
-
- private:
-  NextHops hops_;
-};
 
 class TableRouting final : public Routing {
  public:
@@ -202,10 +191,6 @@ class TableRouting final : public Routing {
 };
 
 }  // namespace
-
-std::unique_ptr<Routing> balanced_routing(const NetworkSpec& spec) {
-  return std::make_unique<HopRouting>(balanced_next_hops(spec));
-}
 
 std::unique_ptr<Routing> table_routing(const NetworkSpec& spec) { return std::make_unique<TableRouting>(spec); }
 

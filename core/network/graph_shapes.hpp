@@ -12,7 +12,7 @@ namespace hocket {
 /// each; the nodes of a level that have the same hosts below them are told apart by the parents chosen on the way up to
 /// them. Hosts are level 0. Source: Öhring et al., "On generalized fat trees" (1995). Children may be missing, hosts of
 /// a leaf or leaves of a pod: their numbers are left out.
-class FatTree {
+class FatTree final : public Routing {
  public:
   /// Null unless the graph is one, with two levels of switches or more.
   [[nodiscard]] static std::shared_ptr<FatTree> find(const NetworkSpec& spec);
@@ -53,7 +53,7 @@ class FatTree {
   /// destination alone: without given routes from its number, the digits from the least (D-mod-k): shifts of a full
   /// tree share no channel. Source: Zahavi, "Fat-tree routing and node ordering providing contention free traffic for
   /// MPI global collectives" (2012).
-  void append_route(Node src, Node dst, std::vector<Channel>& route) const;
+  void append(Node src, Node dst, std::vector<Channel>& route) const override;
 
  private:
   FatTree() = default;
@@ -69,15 +69,14 @@ class FatTree {
   std::vector<std::uint32_t> first_host_, twin_;
   std::vector<std::uint32_t> way_;     ///< per host, by its number; empty: the number
   std::vector<Node> head_;             ///< per channel
-  std::vector<std::uint32_t> begin_;   ///< per node: where its channels begin,
-  std::vector<Channel> leaving_;       ///< to its children in their order, then to its parents
+  Grouped leaving_;                    ///< channels of each node, to its children in their order, then to its parents
   std::vector<std::vector<Node>> on_;  ///< per level; while the tree is read
 };
 
 /// Groups of equally many routers. Each router is wired to each of its group, and one link joins any two groups. Hosts
 /// hang on routers by one link each. Source: Kim, Dally, Scott and Abts, "Technology-driven, highly-scalable dragonfly
 /// topology" (2008).
-class Dragonfly {
+class Dragonfly final : public Routing {
  public:
   static constexpr Channel no_channel = ~Channel{0};
 
@@ -103,7 +102,7 @@ class Dragonfly {
   /// Appends the minimal route of the source above: to the router whose link leads to the destination's group, over
   /// that link, to the destination's router. Paths through third groups can be shorter; they are not taken, as they
   /// would load the links between groups twice.
-  void append_route(Node src, Node dst, std::vector<Channel>& route) const;
+  void append(Node src, Node dst, std::vector<Channel>& route) const override;
 
  private:
   Dragonfly() = default;

@@ -94,7 +94,7 @@ Network::Network(NetworkSpec spec) : spec_(std::move(spec)) {
     routing_ = table_routing(spec_);
   } else if (spec_.shape == Shape::tree) {
     tree_ = std::make_shared<const Tree>(root_tree(spec_));
-    routing_ = tree_routing(tree_);
+    routing_ = tree_;
   } else if (spec_.shape == Shape::graph) {
     route_graph();
   } else {
@@ -106,20 +106,22 @@ Network::Network(NetworkSpec spec) : spec_(std::move(spec)) {
 
 void Network::route_graph() {
   const bool tables = !spec_.next_hops.empty();
-  if (tables) routing_ = forwarding_routing(spec_);
+  if (tables) routing_ = std::make_shared<NextHops>(forwarding_hops(spec_));
   const std::shared_ptr<FatTree> found = FatTree::find(spec_);
   wired_as_ = found;
   if (found != nullptr && (!tables || found->follow(spec_, *routing_))) {
-    std::unique_ptr<Routing> by_digits = fat_tree_routing(found);
     if (!tables && can_be_balanced(spec_) && !found->loads_evenly(spec_)) {
-      routing_ = balanced_routing(spec_);
-      if (busiest_seconds(spec_, *routing_) < worth_other_routes * busiest_seconds(spec_, *by_digits)) return;
+      routing_ = std::make_shared<NextHops>(balanced_next_hops(spec_));
+      if (busiest_seconds(spec_, *routing_) < worth_other_routes * busiest_seconds(spec_, *found)) return;
     }
     fat_tree_ = found;
-    routing_ = std::move(by_digits);  // routes equal those of the tables, in less memory
+    routing_ = found;  // routes equal those of the tables, in less memory
   } else if (!tables) {
     dragonfly_ = Dragonfly::find(spec_);
-    routing_ = dragonfly_ != nullptr ? dragonfly_routing(dragonfly_) : balanced_routing(spec_);
+    if (dragonfly_ != nullptr)
+      routing_ = dragonfly_;
+    else
+      routing_ = std::make_shared<NextHops>(balanced_next_hops(spec_));
   }
 }
 
@@ -267,9 +269,7 @@ std::uint32_t Network::ranks_per_host() const {
 
 std::string Network::channel_name(Channel channel) const {
   if (spec_.shape == Shape::routed) return spec_.channels[channel].name;
-  const LinkSpec& link = spec_.links[channel / 2];
-  const bool forward = channel % 2 == 0;
-  return name(forward ? link.a : link.b) + "->" + name(forward ? link.b : link.a);
+  return name(spec_.tail(channel)) + "->" + name(spec_.head(channel));
 }
 
 Network Network::turned_round() const {

@@ -1,6 +1,6 @@
 #pragma once
 /// Routing of messages: one interface, one implementation per family of networks; next hops by
-/// destination, of which routes of graphs are made.
+/// destination, of which routes of graphs are made; the channels of each node.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -30,6 +30,38 @@ class Routing {
   }
 };
 
+/// Lists of numbers, one list per key, in one block of memory.
+struct Grouped {
+  std::vector<std::uint64_t> begin;
+  std::vector<std::uint32_t> items;
+
+  [[nodiscard]] std::span<const std::uint32_t> of(std::uint64_t key) const {
+    if (begin.empty()) return {};
+    return {items.data() + begin[key], items.data() + begin[key + 1]};
+  }
+};
+
+/// Groups (key, item) pairs by key, keys below `keys`. `for_each_pair(visit)` calls visit(key, item) for each, twice in
+/// the same order, which a list keeps.
+template <class ForEachPair>
+[[nodiscard]] Grouped group(std::uint64_t keys, ForEachPair for_each_pair) {
+  Grouped grouped;
+  grouped.begin.assign(keys + 1, 0);
+  for_each_pair([&](std::uint64_t key, std::uint32_t) { ++grouped.begin[key + 1]; });
+  for (std::uint64_t key = 0; key < keys; ++key) grouped.begin[key + 1] += grouped.begin[key];
+  grouped.items.resize(grouped.begin.back());
+  std::vector<std::uint64_t> fill(grouped.begin.begin(), grouped.begin.end() - 1);
+  for_each_pair([&](std::uint64_t key, std::uint32_t item) { grouped.items[fill[key]++] = item; });
+  return grouped;
+}
+
+/// The channels that leave each node, in the order of the links.
+[[nodiscard]] inline Grouped leaving_channels(const NetworkSpec& spec) {
+  return group(spec.names.size(), [&](auto visit) {
+    for (Channel channel = 0; channel < 2 * spec.links.size(); ++channel) visit(spec.tail(channel), channel);
+  });
+}
+
 /// True if a message goes towards higher coordinates along one side of a grid. On a ring it goes the shorter way round;
 /// half-way round, the side's `ties` decide for its source (up if there are none), see NetworkSpec.
 [[nodiscard]] inline bool goes_up(std::uint32_t side, bool ring, const std::string& ties, std::uint32_t from,
@@ -40,8 +72,11 @@ class Routing {
 }
 
 /// A rooted view of a tree network, shared by its routing and by the tree algorithm.
-struct Tree {
+struct Tree final : Routing {
   static constexpr Node none = ~Node{0};
+  /// Through the lowest common ancestor.
+  void append(Node src, Node dst, std::vector<Channel>& route) const override;
+
   std::vector<Node> parent;  ///< none for the root
   std::vector<std::uint32_t> depth;
   std::vector<Channel> up;  ///< channel from a node to its parent; its reverse is up ^ 1
@@ -51,22 +86,11 @@ struct Tree {
 /// Throws NetworkProblem (with the link that closes a cycle, or a node that is not connected).
 [[nodiscard]] Tree root_tree(const NetworkSpec& spec);
 
-[[nodiscard]] std::unique_ptr<Routing> tree_routing(std::shared_ptr<const Tree> tree);
 [[nodiscard]] std::unique_ptr<Routing> grid_routing(const NetworkSpec& spec);
-class FatTree;
-[[nodiscard]] std::unique_ptr<Routing> fat_tree_routing(std::shared_ptr<const FatTree> tree);
-class Dragonfly;
-[[nodiscard]] std::unique_ptr<Routing> dragonfly_routing(std::shared_ptr<const Dragonfly> dragonfly);
-/// Along balanced_next_hops().
-[[nodiscard]] std::unique_ptr<Routing> balanced_routing(const NetworkSpec& spec);
-/// Along the forwarding tables of a graph. Throws NetworkProblem for entries that name no node or no channel
-/// of their node, or that stand twice; RouteProblem for the first pair of hosts whose messages run in a
-/// circle or come to a node without an entry.
-[[nodiscard]] std::unique_ptr<Routing> forwarding_routing(const NetworkSpec& spec);
 [[nodiscard]] std::unique_ptr<Routing> table_routing(const NetworkSpec& spec);
 
 /// The channel by which each node sends on, per destination host.
-class NextHops {
+class NextHops final : public Routing {
  public:
   static constexpr Channel none = ~Channel{0};
 
@@ -93,7 +117,7 @@ class NextHops {
   [[nodiscard]] Channel get(Node at, Node dst) const { return next_[column_[dst] * nodes_ + at]; }
   void set(Node at, Node dst, Channel channel) { next_[column_[dst] * nodes_ + at] = channel; }
 
-  void append(Node src, Node dst, std::vector<Channel>& route) const {
+  void append(Node src, Node dst, std::vector<Channel>& route) const override {
     while (src != dst) {
       const Channel channel = get(src, dst);
       route.push_back(channel);
@@ -108,6 +132,11 @@ class NextHops {
   std::vector<Node> head_;
   std::vector<Channel> next_;
 };
+
+/// Those of the forwarding tables of a graph. Throws NetworkProblem for entries that name no node or no channel
+/// of their node, or that stand twice; RouteProblem for the first pair of hosts whose messages run in a
+/// circle or come to a node without an entry.
+[[nodiscard]] NextHops forwarding_hops(const NetworkSpec& spec);
 
 /// The fewest forwarding entries for next hops: those that the defaults of HopSpec imply are left out.
 [[nodiscard]] std::vector<HopSpec> forwarding_entries(const NetworkSpec& spec, const NextHops& hops);

@@ -66,6 +66,12 @@ struct NetworkSpec {
   std::vector<std::uint32_t> forwards;
   std::vector<ChannelSpec> channels;  ///< routed
   std::vector<RouteSpec> routes;      ///< routed
+
+  /// The node where a channel of a link begins, and the node to which it leads.
+  [[nodiscard]] std::uint32_t tail(std::uint32_t channel) const { return head(channel ^ 1); }
+  [[nodiscard]] std::uint32_t head(std::uint32_t channel) const {
+    return channel % 2 == 0 ? links[channel / 2].b : links[channel / 2].a;
+  }
   bool operator==(const NetworkSpec&) const = default;
 };
 

@@ -51,32 +51,22 @@ std::vector<std::uint32_t> heights_above(const Tree& tree, const Below& below) {
   return above;
 }
 
-/// The neighbours of every node.
-std::vector<std::vector<Node>> adjacency(const NetworkSpec& spec) {
-  std::vector<std::vector<Node>> neighbours(spec.names.size());
-  for (const LinkSpec& link : spec.links) {
-    neighbours[link.a].push_back(link.b);
-    neighbours[link.b].push_back(link.a);
-  }
-  return neighbours;
-}
-
 struct Placed {
   Node host;
   std::uint32_t distance;  ///< from the end of the inter-switch link
 };
 
 /// The hosts on one side of a link, in an order of which every beginning has hosts of all branches in proportion.
-std::vector<Placed> spread(const Network& network, const std::vector<std::vector<Node>>& neighbours, Node root,
-                           Node across) {
+std::vector<Placed> spread(const Network& network, const Grouped& leaving, Node root, Node across) {
   struct Visit {
     Node node, from;
     std::uint32_t distance;
   };
   std::vector<Visit> order{{root, across, 0}};
   for (std::size_t at = 0; at < order.size(); ++at)
-    for (const Node next : neighbours[order[at].node])
-      if (next != order[at].from) order.push_back({next, order[at].node, order[at].distance + 1});
+    for (const Channel channel : leaving.of(order[at].node))
+      if (const Node next = network.spec().head(channel); next != order[at].from)
+        order.push_back({next, order[at].node, order[at].distance + 1});
   std::vector<std::vector<std::vector<Placed>>> branches(network.nodes());
   for (std::size_t at = order.size(); at-- > 0;) {
     const Visit& visit = order[at];
@@ -133,10 +123,10 @@ bool only_ports_shared(const Network& network) {
 }
 
 std::vector<HostPair> switch_link_pairs(const Network& network, std::uint32_t link) {
-  const auto neighbours = adjacency(network.spec());
+  const Grouped leaving = leaving_channels(network.spec());
   const LinkSpec& ends = network.spec().links.at(link);
-  std::vector<Placed> fewer = spread(network, neighbours, ends.a, ends.b);
-  std::vector<Placed> more = spread(network, neighbours, ends.b, ends.a);
+  std::vector<Placed> fewer = spread(network, leaving, ends.a, ends.b);
+  std::vector<Placed> more = spread(network, leaving, ends.b, ends.a);
   if (fewer.size() > more.size()) std::swap(fewer, more);
   std::ranges::stable_sort(more, {}, &Placed::distance);
   std::vector<HostPair> pairs;

@@ -77,19 +77,15 @@ class Exchanges {
 
   /// Lists the messages of each unit, those that it sends and those that it gets.
   void list_messages() {
-    begin_.assign(units_.size() + 1, 0);
-    for (const Sent& one : messages_) ++begin_[unit_of_[one.src] + 1], ++begin_[unit_of_[one.dst] + 1];
-    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-    of_unit_.resize(begin_.back());
-    std::vector<std::uint64_t> next(begin_.begin(), begin_.end() - 1);
-    for (std::uint32_t i = 0; i < messages_.size(); ++i)
-      for (const Rank end : {messages_[i].src, messages_[i].dst}) of_unit_[next[unit_of_[end]]++] = i;
+    of_unit_ = group(units_.size(), [&](auto visit) {
+      for (std::uint32_t i = 0; i < messages_.size(); ++i)
+        for (const Rank end : {messages_[i].src, messages_[i].dst}) visit(unit_of_[end], i);
+    });
   }
 
   void count(const Sent& one, double sign) {
     ++routes_;
-    route_.clear();
-    network_.append_route(place_[one.src], place_[one.dst], route_);
+    network_.find_route(place_[one.src], place_[one.dst], route_);
     double* seconds = seconds_.data() + std::size_t{one.step} * network_.channels();
     double& power = power_[one.step];
     for (const Channel channel : route_) {
@@ -120,9 +116,9 @@ class Exchanges {
   }
 
   void count_of(Unit a, Unit b, double sign) {
-    for (std::uint64_t i = begin_[a]; i < begin_[a + 1]; ++i) count(messages_[of_unit_[i]], sign);
-    for (std::uint64_t i = begin_[b]; i < begin_[b + 1]; ++i) {
-      const Sent& one = messages_[of_unit_[i]];
+    for (const std::uint32_t i : of_unit_.of(a)) count(messages_[i], sign);
+    for (const std::uint32_t i : of_unit_.of(b)) {
+      const Sent& one = messages_[i];
       if (unit_of_[one.src] != a && unit_of_[one.dst] != a) count(one, sign);
     }
   }
@@ -161,8 +157,7 @@ class Exchanges {
   std::vector<std::uint32_t> call_of_;  ///< per step
   std::vector<double> times_;           ///< per step
   std::vector<Sent> messages_;
-  std::vector<std::uint64_t> begin_;  ///< per unit
-  std::vector<std::uint32_t> of_unit_;
+  Grouped of_unit_;
   std::vector<double> seconds_;  ///< per step and channel
   std::vector<double> power_;    ///< per step: the sum of the fourth powers
   std::vector<Channel> route_;

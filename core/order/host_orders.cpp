@@ -19,12 +19,7 @@ struct Spanning {
 
 /// The fastest links, of equally fast ones those that are nearest to the root (Prim, 1957).
 Spanning fastest_links(const Network& network) {
-  const auto& links = network.spec().links;
-  std::vector<std::vector<Channel>> leaving(network.nodes());
-  for (Channel link = 0; link < links.size(); ++link) {
-    leaving[links[link].a].push_back(2 * link);
-    leaving[links[link].b].push_back(2 * link + 1);
-  }
+  const Grouped leaving = leaving_channels(network.spec());
   Node root = 0;
   while (root + 1 < network.nodes() && network.is_host(root)) ++root;
   if (network.is_host(root)) root = 0;
@@ -40,8 +35,8 @@ Spanning fastest_links(const Network& network) {
     seen[node] = 1;
     tree.parent[node] = from;
     tree.order.push_back(node);
-    for (const Channel channel : leaving[node]) {
-      const Node next = channel % 2 == 0 ? links[channel / 2].b : links[channel / 2].a;
+    for (const Channel channel : leaving.of(node)) {
+      const Node next = network.spec().head(channel);
       if (!seen[next]) edges.emplace(-network.rate(channel), depth + 1, channel, node, next);
     }
   }

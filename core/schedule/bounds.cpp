@@ -86,12 +86,8 @@ std::vector<std::uint64_t> route_loads(const Network& network) {
   std::vector<std::uint64_t> load(network.channels(), 0);
   std::vector<Channel> route;
   for (Rank src = 0; src < network.ranks(); ++src)
-    for (Rank dst = 0; dst < network.ranks(); ++dst) {
-      if (src == dst) continue;
-      route.clear();
-      network.append_route(src, dst, route);
-      for (const Channel channel : route) ++load[channel];
-    }
+    for (Rank dst = 0; dst < network.ranks(); ++dst)
+      for (const Channel channel : network.find_route(src, dst, route)) ++load[channel];
   return load;
 }
 
@@ -130,9 +126,7 @@ Bounds irregular_bounds(const Network& network, const Demand& demand) {
   demand.matrix.each([&](Rank src, Rank dst, std::uint64_t length) {
     bounds.phases = std::max(
         {bounds.phases, in_turn(++sends[src], network.ports(src)), in_turn(++receives[dst], network.ports(dst))});
-    route.clear();
-    network.append_route(src, dst, route);
-    for (const Channel channel : route) {
+    for (const Channel channel : network.find_route(src, dst, route)) {
       ++bounds.load[channel];
       bytes[channel] += static_cast<double>(length);
     }
@@ -169,8 +163,7 @@ double seconds_into_parts(const Network& network, double vector, double rate) {
   for (const Node host : network.hosts()) has_hosts[part_of(host)] = true;
   double into = 0;
   for (Channel channel = 0; channel < network.channels(); ++channel) {
-    const LinkSpec& link = network.spec().links[channel / 2];
-    const Node from = part_of(channel % 2 == 0 ? link.a : link.b), to = part_of(channel % 2 == 0 ? link.b : link.a);
+    const Node from = part_of(network.spec().tail(channel)), to = part_of(network.spec().head(channel));
     if (from != to && has_hosts[to]) into += network.rate(channel);
   }
   const auto parts = static_cast<double>(std::ranges::count(has_hosts, true));

@@ -26,20 +26,20 @@ class Core {
  public:
   explicit Core(const Network& network) : network_(network), at_(network.nodes()), ranks_(network.nodes(), 0) {
     const NetworkSpec& spec = network.spec();
-    std::vector<std::vector<Channel>> leaving(network.nodes());
-    for (Channel channel = 0; channel < network.channels(); ++channel) leaving[tail(channel)].push_back(channel);
+    const Grouped leaving = leaving_channels(spec);
     const bool hosts_forward = network.shape() != Shape::graph && network.shape() != Shape::tree;
     std::iota(at_.begin(), at_.end(), Node{0});
     for (const Node host : network.hosts()) {
-      if (leaving[host].size() == 1 && !hosts_forward && !network.is_host(head(leaving[host].front()))) {
-        at_[host] = head(leaving[host].front());
-        leaves_.push_back(leaving[host].front());
+      const auto own = leaving.of(host);
+      if (own.size() == 1 && !hosts_forward && !network.is_host(head(own.front()))) {
+        at_[host] = head(own.front());
+        leaves_.push_back(own.front());
       }
       ranks_[at_[host]] += spec.ranks[host];
     }
     begin_.assign(1, 0);
     for (Node node = 0; node < network.nodes(); ++node) {
-      for (const Channel channel : leaving[node])
+      for (const Channel channel : leaving.of(node))
         if (at_[node] == node && at_[head(channel)] == head(channel)) channels_.push_back(channel);
       begin_.push_back(channels_.size());
       forwards_.push_back(hosts_forward || !network.is_host(node) ||
@@ -48,8 +48,8 @@ class Core {
     }
   }
 
-  [[nodiscard]] Node tail(Channel channel) const { return channel % 2 == 0 ? link(channel).a : link(channel).b; }
-  [[nodiscard]] Node head(Channel channel) const { return channel % 2 == 0 ? link(channel).b : link(channel).a; }
+  [[nodiscard]] Node tail(Channel channel) const { return network_.spec().tail(channel); }
+  [[nodiscard]] Node head(Channel channel) const { return network_.spec().head(channel); }
   /// The channels between nodes that are left.
   [[nodiscard]] const std::vector<Channel>& channels() const { return channels_; }
   /// The first channels of the hosts that are left out.
@@ -71,8 +71,6 @@ class Core {
   }
 
  private:
-  [[nodiscard]] const LinkSpec& link(Channel channel) const { return network_.spec().links[channel / 2]; }
-
   double from(Node source, std::span<const double> prices, std::vector<double>* load) {
     constexpr double infinite = std::numeric_limits<double>::infinity();
     distance_.assign(network_.nodes(), infinite);

@@ -85,9 +85,8 @@ void host_cuts(const Network& network, const Contributions& bytes, Bounds& bound
     }
   } else {
     for (Channel channel = 0; channel < network.channels(); ++channel) {
-      const LinkSpec& link = network.spec().links[channel / 2];
-      out[channel % 2 == 0 ? link.a : link.b].add(network, channel);
-      in[channel % 2 == 0 ? link.b : link.a].add(network, channel);
+      out[network.spec().tail(channel)].add(network, channel);
+      in[network.spec().head(channel)].add(network, channel);
     }
   }
   for (const Node host : network.hosts()) {
@@ -104,14 +103,10 @@ void ball_cuts(const Network& network, const Contributions& bytes, Bounds& bound
     double bytes = 0, rate_in = 0, rate_out = 0;
     Channel in = 0;
   };
-  const auto& links = network.spec().links;
-  std::vector<std::vector<Node>> next(network.nodes());
-  for (const LinkSpec& link : links) {
-    next[link.a].push_back(link.b);
-    next[link.b].push_back(link.a);
-  }
+  const NetworkSpec& spec = network.spec();
+  const Grouped leaving = leaving_channels(spec);
   const std::size_t hosts = network.hosts().size();
-  const std::size_t centres = std::clamp<std::size_t>(most_work / links.size(), 1, hosts);
+  const std::size_t centres = std::clamp<std::size_t>(most_work / spec.links.size(), 1, hosts);
   std::vector<std::size_t> distance(network.nodes());
   std::vector<Node> queue;
   for (std::size_t centre = 0; centre < centres; ++centre) {
@@ -119,17 +114,15 @@ void ball_cuts(const Network& network, const Contributions& bytes, Bounds& bound
     queue.assign(1, network.hosts()[centre * hosts / centres]);
     distance[queue.front()] = 0;
     for (std::size_t at = 0; at < queue.size(); ++at)
-      for (const Node to : next[queue[at]])
-        if (distance[to] == none) {
+      for (const Channel channel : leaving.of(queue[at]))
+        if (const Node to = spec.head(channel); distance[to] == none) {
           distance[to] = distance[queue[at]] + 1;
           queue.push_back(to);
         }
     std::vector<Ball> balls(distance[queue.back()] + 1);
     for (const Node node : queue) balls[distance[node]].bytes += bytes.of[node];
     for (Channel channel = 0; channel < network.channels(); ++channel) {
-      const LinkSpec& link = links[channel / 2];
-      const std::size_t from = distance[channel % 2 == 0 ? link.a : link.b];
-      const std::size_t to = distance[channel % 2 == 0 ? link.b : link.a];
+      const std::size_t from = distance[spec.tail(channel)], to = distance[spec.head(channel)];
       if (from == to) continue;
       Ball& ball = balls[std::min(from, to)];
       (from > to ? ball.rate_in : ball.rate_out) += network.rate(channel);
@@ -150,10 +143,9 @@ void ball_cuts(const Network& network, const Contributions& bytes, Bounds& bound
 void flow_cuts(const Network& network, const Contributions& bytes, std::span<const Node> targets, Bounds& bounds) {
   const Node source = network.nodes();
   flow::MaxFlow flow(source + 1);
-  const auto& links = network.spec().links;
+  const NetworkSpec& spec = network.spec();
   for (Channel channel = 0; channel < network.channels(); ++channel)
-    flow.add_arc(channel % 2 == 0 ? links[channel / 2].a : links[channel / 2].b,
-                 channel % 2 == 0 ? links[channel / 2].b : links[channel / 2].a);
+    flow.add_arc(spec.tail(channel), spec.head(channel));
   for (const Node host : network.hosts()) flow.add_arc(source, host);
   for (const Node target : targets) {
     const double wanted = bytes.all - bytes.of[target];
@@ -169,9 +161,7 @@ void flow_cuts(const Network& network, const Contributions& bytes, std::span<con
       for (const Node host : network.hosts())
         if (flow.before_cut(host)) held += bytes.of[host];
       for (Channel channel = 0; channel < network.channels(); ++channel) {
-        const LinkSpec& link = links[channel / 2];
-        const Node from = channel % 2 == 0 ? link.a : link.b, to = channel % 2 == 0 ? link.b : link.a;
-        if (!flow.before_cut(from) || flow.before_cut(to)) continue;
+        if (!flow.before_cut(spec.tail(channel)) || flow.before_cut(spec.head(channel))) continue;
         if (rate == 0 || network.rate(channel) < network.rate(narrowest)) narrowest = channel;
         rate += network.rate(channel);
       }

@@ -19,8 +19,7 @@ class Arborescences {
   Arborescences(const Network& network, const HostRoutes& routes, Node root, double bytes_per_rate, bool thorough)
       : network_(network), routes_(routes), root_(root), thorough_(thorough), flow_(network.nodes() + 1) {
     for (Channel channel = 0; channel < network.channels(); ++channel) {
-      const LinkSpec& link = network.spec().links[channel / 2];
-      flow_.add_arc(channel % 2 == 0 ? link.a : link.b, channel % 2 == 0 ? link.b : link.a);
+      flow_.add_arc(network.spec().tail(channel), network.spec().head(channel));
       left_.push_back(std::floor(network.rate(channel) * bytes_per_rate * (1 + 1e-6)));
     }
     for (const Node host : network.hosts()) flow_.add_arc(network.nodes(), host);

@@ -85,11 +85,8 @@ class ListScheduler {
     for (Channel channel = 0; channel < channels; ++channel) resources_[channel].capacity = network_.capacity(channel);
     std::vector<Channel> route;
     for (const StreamEdge& edge : streams_.edges) {
-      route.clear();
-      network_.append_route(edge.src, edge.dst, route);
-      double rate = network_.host_rate() > 0 ? memory_speed * network_.host_rate() : 1;
-      for (const Channel channel : route) rate = std::min(rate, network_.rate(channel));
-      rate_.push_back(rate);
+      const double memory = network_.host_rate() > 0 ? memory_speed * network_.host_rate() : 1;
+      rate_.push_back(std::min(memory, own_speed(network_, network_.find_route(edge.src, edge.dst, route))));
       used_.insert(used_.end(), route.begin(), route.end());
       if (one_port) {
         used_.push_back(channels + edge.src);
@@ -109,12 +106,9 @@ class ListScheduler {
 
   void prepare_queues() {
     const auto& edges = streams_.edges;
-    out_begin_.assign(demand_.ranks + 1, 0);
-    for (const StreamEdge& edge : edges) ++out_begin_[edge.src + 1];
-    for (Rank rank = 0; rank < demand_.ranks; ++rank) out_begin_[rank + 1] += out_begin_[rank];
-    out_.resize(edges.size());
-    std::vector<std::uint32_t> fill(out_begin_.begin(), out_begin_.end() - 1);
-    for (std::uint32_t edge = 0; edge < edges.size(); ++edge) out_[fill[edges[edge].src]++] = edge;
+    out_ = group(demand_.ranks, [&](auto visit) {
+      for (std::uint32_t edge = 0; edge < edges.size(); ++edge) visit(edges[edge].src, edge);
+    });
 
     // Work per edge, by prefix sums over the places of its ring.
     std::vector<std::vector<double>> before(streams_.place.size(), std::vector<double>(demand_.ranks + 1, 0));
@@ -159,8 +153,7 @@ class ListScheduler {
 
   /// A rank holds a chunk: every edge that carries it on gets it.
   void offer(Rank rank, Waiting waiting, std::vector<std::uint32_t>* dirty) {
-    for (std::uint32_t i = out_begin_[rank]; i < out_begin_[rank + 1]; ++i) {
-      const std::uint32_t edge = out_[i];
+    for (const std::uint32_t edge : out_.of(rank)) {
       if (!streams_.carries(streams_.edges[edge], streams_.chunks[waiting.chunk])) continue;
       queues_[edge].push(waiting);
       if (dirty != nullptr) list(edge, *dirty);
@@ -259,8 +252,8 @@ class ListScheduler {
   std::vector<std::uint32_t> used_begin_{0}, used_;
   std::vector<std::size_t> rivals_begin_{0};
   std::vector<std::uint32_t> rivals_;
-  std::vector<std::uint32_t> out_begin_, out_;  ///< per rank: the edges that leave it
-  std::vector<std::uint8_t> busy_, listed_;     ///< per edge
+  Grouped out_;                              ///< per rank: the edges that leave it
+  std::vector<std::uint8_t> busy_, listed_;  ///< per edge
   std::vector<Queue> queues_;
   std::vector<Resource> resources_;  ///< channels, then send ports, then receive ports
   std::vector<Ranked> ranked_;

@@ -112,23 +112,19 @@ class Hung {
   }
 
   void hang(Node root) {
-    std::vector<std::vector<Channel>> links(network_->nodes());
-    const auto& spec = network_->spec().links;
-    for (Channel link = 0; link < spec.size(); ++link) {
-      links[spec[link].a].push_back(link);
-      links[spec[link].b].push_back(link);
-    }
+    const NetworkSpec& spec = network_->spec();
+    const Grouped leaving = leaving_channels(spec);
     root_ = root;
     children_.resize(network_->nodes());
     rate_.assign(network_->nodes(), network_->host_rate());
     std::vector<Node> parent(network_->nodes(), Tree::none), order{root};
     for (std::size_t i = 0; i < order.size(); ++i) {
       const Node node = order[i];
-      for (const Channel link : links[node]) {
-        const Node to = spec[link].a == node ? spec[link].b : spec[link].a;
+      for (const Channel channel : leaving.of(node)) {
+        const Node to = spec.head(channel);
         if (to == parent[node]) continue;
         parent[to] = node;
-        rate_[to] = spec[link].rate;
+        rate_[to] = network_->rate(channel);
         children_[node].push_back(to);
         order.push_back(to);
       }

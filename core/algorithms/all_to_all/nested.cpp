@@ -53,7 +53,7 @@ class NestedForm final : public ClosedForm {
   };
   [[nodiscard]] std::optional<Link> link(Channel channel) const;
   /// The hosts of a subtree to which the link with these digits leads.
-  [[nodiscard]] std::span<const Id> led_to(std::uint32_t level, const Id& subtree, std::uint32_t digits) const;
+  [[nodiscard]] std::span<const Id> led_to(std::uint32_t level, Id subtree, std::uint32_t digits) const;
 
   // From a shift on, in a direction; both are the nearest of a block, or none.
   [[nodiscard]] std::optional<PhasedMessage> user_up(const Link& link, const Turn& from, Side side) const;
@@ -76,11 +76,10 @@ class NestedForm final : public ClosedForm {
 
   std::shared_ptr<const FatTree> tree_;
   std::unique_ptr<const NestedShifts> shifts_;
-  std::vector<std::vector<Id>> subtree_at_;               ///< per level and number in the whole tree
-  std::vector<std::uint32_t> way_;                        ///< per host
-  std::vector<std::vector<std::uint32_t>> first_led_to_;  ///< per level, subtree and digits, and one more
-  std::vector<std::vector<Id>> led_to_;                   ///< per level: hosts
-  std::vector<std::int64_t> places_below_;                ///< a subtree of a level, with and without ranks
+  std::vector<std::vector<Id>> subtree_at_;  ///< per level and number in the whole tree
+  std::vector<std::uint32_t> way_;           ///< per host
+  std::vector<Grouped> led_to_;              ///< per level: hosts, by subtree and digits
+  std::vector<std::int64_t> places_below_;   ///< a subtree of a level, with and without ranks
 };
 
 void start_again(const NestedShifts& shifts, NestedShifts::Digits& digits, std::uint32_t bottom, std::uint32_t top,
@@ -121,23 +120,13 @@ NestedForm::NestedForm(const Network& network, std::unique_ptr<const NestedShift
     places_below_.push_back(places_below_.back() * shifts_->side(level));
     const std::uint32_t size = tree_->hosts_below(level), twins = tree_->twins(level + 1);
     std::vector<Id>& at = subtree_at_.emplace_back(tree_->hosts_below(levels) / size, NestedShifts::nowhere);
-    std::vector<std::uint32_t>& first = first_led_to_.emplace_back();
-    std::vector<Id>& hosts = led_to_.emplace_back();
     for (Id subtree = 0; subtree < shifts_->subtrees(level); ++subtree)
       at[shifts_->number(shifts_->first_host(level, subtree)) / size] = subtree;
-    if (level == 0) continue;
-    first.assign(std::size_t{shifts_->subtrees(level)} * twins + 1, 0);
-    const auto place = [&](Id subtree, Id host) { return std::size_t{subtree} * twins + way_[host] % twins; };
-    const auto each = [&](auto&& what) {
+    led_to_.push_back(group(std::uint64_t{shifts_->subtrees(level)} * twins, [&](auto visit) {
       for (Id subtree = 0; subtree < shifts_->subtrees(level); ++subtree)
         for (Id host = shifts_->first_host(level, subtree); host < shifts_->first_host(level, subtree + 1); ++host)
-          what(place(subtree, host), host);
-    };
-    each([&](std::size_t at_place, Id) { ++first[at_place + 1]; });
-    for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
-    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-    hosts.resize(shifts_->ranks());
-    each([&](std::size_t at_place, Id host) { hosts[next[at_place]++] = host; });
+          visit(std::uint64_t{subtree} * twins + way_[host] % twins, host);
+    }));
   }
 }
 
@@ -151,11 +140,8 @@ std::optional<NestedForm::Link> NestedForm::link(Channel channel) const {
   return Link{level, subtree, tree_->twin(upper), up};
 }
 
-std::span<const NestedForm::Id> NestedForm::led_to(std::uint32_t level, const Id& subtree, std::uint32_t digits) const {
-  const std::uint32_t twins = tree_->twins(level + 1);
-  if (level == 0) return {&subtree, way_[subtree] % twins == digits ? std::size_t{1} : 0};
-  const auto first = first_led_to_[level].begin() + static_cast<std::ptrdiff_t>(std::size_t{subtree} * twins + digits);
-  return std::span(led_to_[level]).subspan(first[0], first[1] - first[0]);
+std::span<const NestedForm::Id> NestedForm::led_to(std::uint32_t level, Id subtree, std::uint32_t digits) const {
+  return led_to_[level].of(std::uint64_t{subtree} * tree_->twins(level + 1) + digits);
 }
 
 std::optional<NestedForm::Id> NestedForm::settle(const Walk& walk, Digits& digits, Side side) const {

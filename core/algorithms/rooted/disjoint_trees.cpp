@@ -29,11 +29,9 @@ std::vector<Arc> wired_hosts(const Network& network) {
   if (network.shape() == Shape::routed) return arcs;
   std::vector<Channel> route;
   for (Channel channel = 0; channel < network.channels(); ++channel) {
-    const LinkSpec& link = network.spec().links[channel / 2];
-    const Node from = channel % 2 == 0 ? link.a : link.b, to = channel % 2 == 0 ? link.b : link.a;
+    const Node from = network.spec().tail(channel), to = network.spec().head(channel);
     if (!network.is_host(from) || !network.is_host(to)) continue;
-    route.clear();
-    network.append_route(network.first_rank(from), network.first_rank(to), route);
+    network.find_route(network.first_rank(from), network.first_rank(to), route);
     if (route.size() == 1 && route.front() == channel) arcs.push_back({from, to});
   }
   return arcs;
@@ -227,8 +225,7 @@ static Schedule make_disjoint_trees(const Network& network, const Demand& demand
     relays[tree].push_back({src, dst, age});
     pipeline.depth = std::max(pipeline.depth, age + 1);
     pipeline.sends_at_once = std::max(pipeline.sends_at_once, ++sends[src]);
-    for (const Channel channel : network.route(src, dst))
-      pipeline.rate = std::min(pipeline.rate, network.rate(channel));
+    pipeline.rate = std::min(pipeline.rate, own_speed(network, network.route(src, dst)));
   };
   const auto share_out = [&](std::size_t tree, Node host, std::uint32_t age) {
     for (std::uint32_t i = 0; i < network.spec().ranks[host]; ++i)

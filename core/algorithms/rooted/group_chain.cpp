@@ -65,12 +65,8 @@ struct Order {
 
 class Ordering {
  public:
-  Ordering(const Network& network, Rank giver) : network_(network), giver_(giver), links_(network.nodes()) {
-    for (const LinkSpec& link : network.spec().links) {
-      links_[link.a].push_back(link.b);
-      links_[link.b].push_back(link.a);
-    }
-  }
+  Ordering(const Network& network, Rank giver)
+      : network_(network), giver_(giver), leaving_(leaving_channels(network.spec())) {}
 
   Order run() {
     const Node root = network_.host_of(giver_);
@@ -95,8 +91,8 @@ class Ordering {
       stack.pop_back();
       if (network_.is_host(node)) add(node);
       const auto push = [&](auto which) {
-        for (const Node to : links_[node])
-          if (to != from && which(to)) stack.emplace_back(to, node);
+        for (const Channel channel : leaving_.of(node))
+          if (const Node to = network_.spec().head(channel); to != from && which(to)) stack.emplace_back(to, node);
       };
       push([&](Node to) { return !network_.is_host(to); });
       push([&](Node to) { return network_.is_host(to) && !alone(to); });
@@ -105,8 +101,8 @@ class Ordering {
   }
 
   void add(Node host) {
-    const bool leaf = alone(host) && links_[host].size() == 1;
-    const std::uint64_t key = leaf ? links_[host].front() : (std::uint64_t{host} + 1) << 32;
+    const bool leaf = alone(host) && leaving_.of(host).size() == 1;
+    const std::uint64_t key = leaf ? network_.spec().head(leaving_.of(host).front()) : (std::uint64_t{host} + 1) << 32;
     const auto add_rank = [&](Rank rank) {
       order_.ranks.push_back(rank);
       order_.key.push_back(key);
@@ -118,7 +114,7 @@ class Ordering {
 
   const Network& network_;
   Rank giver_;
-  std::vector<std::vector<Node>> links_;  ///< per node: its neighbours
+  Grouped leaving_;
   Order order_;
 };
 
@@ -165,9 +161,7 @@ class GroupChain {
         last(network_.channels(), 0);  // over a channel; the last one
     std::vector<Channel> route;
     const auto find_route = [&](Rank src, Rank dst) {
-      route.clear();
-      network_.append_route(src, dst, route);
-      for (const Channel channel : route) pipeline_.rate = std::min(pipeline_.rate, network_.rate(channel));
+      pipeline_.rate = std::min(pipeline_.rate, own_speed(network_, network_.find_route(src, dst, route)));
     };
     for (std::uint32_t i = 1; i < groups_.size(); ++i) {
       const std::vector<Rank>&before = groups_[i - 1], &group = groups_[i];

@@ -20,10 +20,8 @@ void HostRoutes::find(const Network& network, bool all) {
   begin_.assign(1, 0);
   sources_.assign(hosts_, {});
   const auto passes_host = [&](std::size_t begin) {
-    for (std::size_t i = begin; i + 1 < channels_.size(); ++i) {
-      const LinkSpec& link = network.spec().links[channels_[i] / 2];
-      if (network.is_host(channels_[i] % 2 == 0 ? link.b : link.a)) return true;
-    }
+    for (std::size_t i = begin; i + 1 < channels_.size(); ++i)
+      if (network.is_host(network.spec().head(channels_[i]))) return true;
     return false;
   };
   for (std::uint32_t from = 0; from < hosts_; ++from)

@@ -45,7 +45,7 @@ class Senders {
         barrier_(flow.kind == FlowControl::Kind::barrier),
         p_(parameters),
         routers_(network, parameters),
-        sends_(schedule),
+        sends_(model::sends_of(schedule)),
         senders_(network.ranks()),
         result_(model::unsent(schedule)) {
     for (Rank rank = 0; rank < network.ranks(); ++rank) senders_[rank].left = sends_.of(rank);
@@ -149,7 +149,7 @@ class Senders {
   Routers routers_;
   Grouped pieces_;
   std::vector<std::uint32_t> pending_;  ///< per transfer: arrivals that bring what it forwards
-  const model::Sends sends_;
+  const Grouped sends_;
   std::vector<Sender> senders_;
   std::uint64_t phase_ = 0, left_in_phase_ = 0, over_ = 0;
   Simulation result_;
