@@ -51,9 +51,11 @@ DragonflyPhases::DragonflyPhases(const Network& network)
   std::vector<std::uint32_t> taken(std::size_t{groups_} * routers_, 0);
   place_.resize(network.ranks());
   rank_at_.resize(network.ranks());
+  rank_of_.assign(network.nodes(), nobody);
   for (const Node host : network.hosts()) {
     const std::uint32_t router = dragonfly_->router(host), place = router * hosts_ + taken[router]++;
     place_[network.first_rank(host)] = place;
+    rank_of_[host] = network.first_rank(host);
     rank_at_[place] = network.first_rank(host);
   }
   colour_links();
@@ -239,8 +241,8 @@ std::optional<Rank> DragonflyPhases::source(Rank rank, const Step& step, std::ui
   return this->rank(beside(tail(link), opposite(lane->first)), host_after(lane->colour, sender));
 }
 
-std::uint32_t DragonflyPhases::sends_before(Rank src, Rank dst) const {
-  const std::uint64_t phase = this->phase(src, dst);
+std::uint32_t DragonflyPhases::sends_before(const PhasedMessage& message) const {
+  const auto [src, dst, phase] = message;
   const std::uint32_t number = step_of(phase), own = host(src);
   const Step step = this->step(number);
   const auto [sender, receiver] = hosts(step, phase - first_phase(number));

@@ -8,6 +8,7 @@
 
 #include "core/algorithms/shared/edge_colours.hpp"
 #include "core/network/network.hpp"
+#include "core/schedule/schedule.hpp"
 
 namespace hocket {
 
@@ -20,30 +21,33 @@ namespace hocket {
 /// matching: the first hop of one meets the last hop of another, in circles, whose messages take turns. Messages within
 /// a group go by shifts of routers and hosts. Source: own.
 ///
-/// A step is a stretch of phases with the same differences; in its phases hosts of the routers take turns.
-class DragonflyPhases {
+/// A step is a stretch of phases with the same differences; in its phases hosts of the routers take turns. In a step a
+/// link between routers carries messages of one lane, or none, in all phases; so the nearest user is in the phase next
+/// to it, or at the end of a step next to it. A host's turn comes after as many phases as routers have hosts, at most.
+class DragonflyPhases final : public ClosedForm {
  public:
   /// The reason why some messages of a phase would share a channel; empty if none do.
   [[nodiscard]] static std::string_view why_not(const Network& network);
   /// Requires that why_not() is empty.
   explicit DragonflyPhases(const Network& network);
 
-  [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(rank_at_.size()); }
-  [[nodiscard]] std::uint64_t phases() const { return first_phase(steps()); }
-  /// The phase in which src sends to dst (src != dst).
-  [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const;
-  [[nodiscard]] std::optional<Rank> target(Rank rank, std::uint64_t phase) const {
+  [[nodiscard]] std::uint32_t ranks() const override { return static_cast<std::uint32_t>(rank_at_.size()); }
+  [[nodiscard]] std::uint64_t phases() const override { return first_phase(steps()); }
+  [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const override;
+  [[nodiscard]] std::uint32_t sends_before(const PhasedMessage& message) const override;
+  [[nodiscard]] std::optional<Rank> target(Rank rank, std::uint64_t phase) const override {
     const std::uint32_t number = step_of(phase);
     return target(rank, step(number), phase - first_phase(number));
   }
-  [[nodiscard]] std::optional<Rank> source(Rank rank, std::uint64_t phase) const {
+  [[nodiscard]] std::optional<Rank> source(Rank rank, std::uint64_t phase) const override {
     const std::uint32_t number = step_of(phase);
     return source(rank, step(number), phase - first_phase(number));
   }
-  /// The messages of src in phases before its message to dst.
-  [[nodiscard]] std::uint32_t sends_before(Rank src, Rank dst) const;
+  [[nodiscard]] std::optional<PhasedMessage> user(Channel channel, std::uint64_t phase, Side side) const override;
+  [[nodiscard]] bool uses(const PhasedMessage& message, Channel channel) const override;
 
-  // Parts of the form, for code that inverts it: from a channel and a phase to the message.
+ private:
+  static constexpr Rank nobody = ~Rank{0};
 
   enum class Kind : std::uint8_t {
     inside,  ///< within groups
@@ -101,7 +105,6 @@ class DragonflyPhases {
     return step.kind != Kind::alike || turn_of(link, lane) == step.turn;
   }
 
-  [[nodiscard]] std::uint32_t hosts_of_router() const { return hosts_; }
   /// The number of a host that is so many behind another number.
   [[nodiscard]] std::uint32_t host_after(std::uint32_t number, std::uint32_t added) const {
     return wrapped((number < hosts_ ? number : number % hosts_) + added, hosts_);
@@ -110,7 +113,6 @@ class DragonflyPhases {
   [[nodiscard]] std::uint32_t host_before(std::uint32_t host, std::uint32_t number) const {
     return wrapped(host + hosts_ - (number < hosts_ ? number : number % hosts_), hosts_);
   }
-  [[nodiscard]] std::uint32_t routers() const { return routers_; }
   /// The number of a rank's router, and that of its host on the router.
   [[nodiscard]] std::uint32_t router(Rank rank) const { return place_[rank] / hosts_; }
   [[nodiscard]] std::uint32_t host(Rank rank) const { return place_[rank] % hosts_; }
@@ -142,8 +144,6 @@ class DragonflyPhases {
   [[nodiscard]] std::uint32_t opposite(std::uint32_t difference) const {
     return difference == 0 ? 0 : routers_ - difference;
   }
-
- private:
   /// A sum of two remainders.
   [[nodiscard]] static std::uint32_t wrapped(std::uint32_t sum, std::uint32_t modulus) {
     return sum < modulus ? sum : sum - modulus;
@@ -156,6 +156,12 @@ class DragonflyPhases {
     return turn_[(std::size_t{lane.first} * colours_ + lane.colour) * groups_ * routers_ + tail(link)];
   }
   [[nodiscard]] Lane lane(const Step& step, std::uint32_t number) const;
+  /// The nearest user in a step, from an offset on (before: of those below it).
+  [[nodiscard]] std::optional<PhasedMessage> in_step(Channel channel, std::uint32_t number, std::uint64_t offset,
+                                                     Side side) const;
+  /// The message that a channel between routers carries.
+  [[nodiscard]] std::optional<PhasedMessage> over_link(Channel channel, const Step& step, std::uint64_t phase,
+                                                       std::uint64_t offset) const;
   void colour_links();
   void deal_turns();
 
@@ -168,6 +174,7 @@ class DragonflyPhases {
   std::vector<std::vector<std::uint32_t>> turns_before_;  ///< per batch and shift: steps of the kind alike; and all
   std::vector<std::uint32_t> place_;                      ///< per rank: router and host
   std::vector<Rank> rank_at_;                             ///< per place
+  std::vector<Rank> rank_of_;                             ///< per node, or `nobody`
   std::vector<Channel> out_, in_;                         ///< per router and colour
   std::vector<std::uint16_t> colour_;                     ///< per two groups
   std::vector<std::uint8_t> turn_;                        ///< per difference, colour and router where the link begins

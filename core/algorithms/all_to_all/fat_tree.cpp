@@ -15,40 +15,55 @@ namespace hocket {
 
 namespace {
 
-/// All-to-alls on fat trees as shifts, in closed form.
-
-/// In phase j the rank at position p sends to p + j + 1, around; positions follow the hosts in the order of the tree.
-/// With D-mod-k routes no two messages of a phase share a channel if every subtree that messages leave has as many
-/// channels up as hosts, each with a rank. Then ranks fill whole subtrees: the hosts of one have the same last digits,
-/// whichever subtrees these are. Source: Zahavi, "Fat-tree routing and node ordering providing contention free traffic
-/// for MPI global collectives" (2012); whole subtrees: own.
-class FatTreeShifts {
+/// All-to-alls on fat trees as shifts, in closed form: in phase j the rank at position p sends to p + j + 1, around;
+/// positions follow the hosts in the order of the tree. With D-mod-k routes no two messages of a phase share a channel
+/// if every subtree that messages leave has as many channels up as hosts, each with a rank. Then ranks fill whole
+/// subtrees: the hosts of one have the same last digits, whichever subtrees these are. Source: Zahavi, "Fat-tree
+/// routing and node ordering providing contention free traffic for MPI global collectives" (2012); whole subtrees: own.
+///
+/// The hosts below a link's lower end are a stretch of positions, and one host of every such stretch has the digits
+/// that lead over the link. So upwards the shift by s goes over it from the host that is s before such a one, downwards
+/// always to the same. A link is idle only in the first phases and the last, while that message stays below. Source:
+/// own, from D-mod-k.
+class FatTreeShifts final : public ClosedForm {
  public:
-  static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
-
   /// The reason why some messages of a phase would share a channel; empty if none do.
   [[nodiscard]] static std::string_view why_not(const Network& network);
   /// Requires that why_not() is empty.
   explicit FatTreeShifts(const Network& network);
 
-  [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(rank_at_.size()); }
-  [[nodiscard]] std::uint64_t phases() const { return ranks() - 1; }
-  /// The phase in which src sends to dst (src != dst).
-  [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const {
+  [[nodiscard]] std::uint32_t ranks() const override { return static_cast<std::uint32_t>(rank_at_.size()); }
+  [[nodiscard]] std::uint64_t phases() const override { return ranks() - 1; }
+  [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const override {
     return (position_[dst] + ranks() - position_[src] - 1) % ranks();
   }
-  [[nodiscard]] Rank target(Rank rank, std::uint64_t phase) const { return at(position_[rank] + phase + 1); }
-  [[nodiscard]] Rank source(Rank rank, std::uint64_t phase) const { return at(position_[rank] + ranks() - phase - 1); }
-
-  [[nodiscard]] std::uint32_t position(Rank rank) const { return position_[rank]; }
-  [[nodiscard]] Rank at(std::uint64_t position) const { return rank_at_[position % ranks()]; }
-  /// The position of a host, given by its number in the order of the tree; `nowhere` if the host has no rank.
-  [[nodiscard]] std::uint32_t position_of_host(std::uint32_t host) const { return position_of_host_[host]; }
-  /// True unless one node of the level has all ranks below it: then messages leave subtrees of the level.
-  [[nodiscard]] bool are_left(std::uint32_t level) const { return rank_at_.size() > alone_below_[level]; }
+  [[nodiscard]] std::uint32_t sends_before(const PhasedMessage& message) const override {
+    return static_cast<std::uint32_t>(message.phase);  // everyone sends in every phase
+  }
+  [[nodiscard]] std::optional<Rank> target(Rank rank, std::uint64_t phase) const override {
+    return at(position_[rank] + phase + 1);
+  }
+  [[nodiscard]] std::optional<Rank> source(Rank rank, std::uint64_t phase) const override {
+    return at(position_[rank] + ranks() - phase - 1);
+  }
+  void append_messages(std::uint64_t phase, std::vector<Hop>& messages) const override;
+  [[nodiscard]] std::optional<PhasedMessage> user(Channel channel, std::uint64_t phase, Side side) const override;
+  [[nodiscard]] bool uses(const PhasedMessage& message, Channel channel) const override;
 
  private:
-  std::vector<std::uint32_t> position_, position_of_host_;
+  static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
+
+  /// A channel that messages take. Below its link are the positions first … first + size − 1.
+  struct Link {
+    std::uint32_t first, size;
+    std::uint32_t digits;  ///< digits that lead over it: the place in a stretch of as many
+    bool up;
+  };
+  [[nodiscard]] std::optional<Link> link(Channel channel) const;
+  [[nodiscard]] Rank at(std::uint64_t position) const { return rank_at_[position % ranks()]; }
+
+  std::shared_ptr<const FatTree> tree_;
+  std::vector<std::uint32_t> position_, position_of_host_;  ///< per rank; per host, by its number: or `nowhere`
   std::vector<Rank> rank_at_;
   std::vector<std::uint32_t> alone_below_;  ///< per level: all ranks, if they are below one node of it, else 0
 };
@@ -79,8 +94,8 @@ std::string_view FatTreeShifts::why_not(const Network& network) {
   return {};
 }
 
-FatTreeShifts::FatTreeShifts(const Network& network) {
-  const FatTree& tree = *network.fat_tree();
+FatTreeShifts::FatTreeShifts(const Network& network) : tree_(network.fat_tree()) {
+  const FatTree& tree = *tree_;
   const std::uint32_t hosts = tree.hosts_below(tree.levels());
   std::vector<Rank> rank_of_host(hosts, nowhere);
   for (const Node host : network.hosts()) rank_of_host[tree.first_host(host)] = network.first_rank(host);
@@ -95,89 +110,45 @@ FatTreeShifts::FatTreeShifts(const Network& network) {
     alone_below_.push_back(ranks_below(tree, network.hosts(), level).size() == 1 ? ranks() : 0);
 }
 
-}  // namespace
-
-}  // namespace hocket
-
-namespace hocket::closed_forms {
-
-namespace {
-
-/// The hosts below a link's lower end are a stretch of positions, and one host of every such stretch has the digits
-/// that lead over the link. So upwards the shift by s goes over it from the host that is s before such a one, downwards
-/// always to the same. A link is idle only in the first phases and the last, while that message stays below. Source:
-/// own, from D-mod-k.
-class FatTreeForm final : public ClosedForm {
- public:
-  explicit FatTreeForm(const Network& network) : tree_(network.fat_tree()), shifts_(network) {}
-
-  [[nodiscard]] std::uint32_t ranks() const override { return shifts_.ranks(); }
-  [[nodiscard]] std::uint64_t phases() const override { return shifts_.phases(); }
-  [[nodiscard]] std::uint64_t phase(Rank src, Rank dst) const override { return shifts_.phase(src, dst); }
-  [[nodiscard]] std::uint32_t sends_before(const PhasedMessage& message) const override {
-    return static_cast<std::uint32_t>(message.phase);  // everyone sends in every phase
-  }
-  [[nodiscard]] std::optional<Rank> target(Rank rank, std::uint64_t phase) const override {
-    return shifts_.target(rank, phase);
-  }
-  [[nodiscard]] std::optional<Rank> source(Rank rank, std::uint64_t phase) const override {
-    return shifts_.source(rank, phase);
-  }
-  void append_messages(std::uint64_t phase, std::vector<Hop>& messages) const override;
-  [[nodiscard]] std::optional<PhasedMessage> user(Channel channel, std::uint64_t phase, Side side) const override;
-  [[nodiscard]] bool uses(const PhasedMessage& message, Channel channel) const override;
-
- private:
-  /// A channel that messages take. Below its link are the positions first … first + size − 1.
-  struct Link {
-    std::uint32_t first, size;
-    std::uint32_t digits;  ///< digits that lead over it: the place in a stretch of as many
-    bool up;
-  };
-  [[nodiscard]] std::optional<Link> link(Channel channel) const;
-
-  std::shared_ptr<const FatTree> tree_;
-  FatTreeShifts shifts_;
-};
-
-std::optional<FatTreeForm::Link> FatTreeForm::link(Channel channel) const {
+std::optional<FatTreeShifts::Link> FatTreeShifts::link(Channel channel) const {
   Node lower = tree_->head(channel ^ 1), upper = tree_->head(channel);
   const bool up = tree_->level(lower) < tree_->level(upper);
   if (!up) std::swap(lower, upper);
-  const std::uint32_t level = tree_->level(lower), first = shifts_.position_of_host(tree_->first_host(lower));
-  if (!shifts_.are_left(level) || first == FatTreeShifts::nowhere) return std::nullopt;
+  const std::uint32_t level = tree_->level(lower), first = position_of_host_[tree_->first_host(lower)];
+  if (ranks() == alone_below_[level] || first == nowhere)
+    return std::nullopt;  // messages stay below, or there are none
   return Link{first, tree_->hosts_below(level), tree_->twin(upper), up};
 }
 
-void FatTreeForm::append_messages(std::uint64_t phase, std::vector<Hop>& messages) const {
+void FatTreeShifts::append_messages(std::uint64_t phase, std::vector<Hop>& messages) const {
   for (std::uint64_t position = 0; position < ranks(); ++position)
-    messages.push_back({shifts_.at(position), shifts_.at(position + phase + 1)});
+    messages.push_back({at(position), at(position + phase + 1)});
 }
 
-std::optional<PhasedMessage> FatTreeForm::user(Channel channel, std::uint64_t phase, Side side) const {
+std::optional<PhasedMessage> FatTreeShifts::user(Channel channel, std::uint64_t phase, Side side) const {
   const std::optional<Link> found = link(channel);
   if (!found) return std::nullopt;
   const auto [first, size, digits, up] = *found;
-  const std::uint64_t begin = digits, end = shifts_.ranks() - size + digits;  // phases in which it is busy
-  std::uint64_t at = phase == before_all ? begin : std::max(phase + 1, begin);
+  const std::uint64_t begin = digits, end = ranks() - size + digits;  // phases in which it is busy
+  std::uint64_t found_at = phase == before_all ? begin : std::max(phase + 1, begin);
   if (side == Side::before) {
     if (phase == before_all || phase <= begin) return std::nullopt;
-    at = std::min(phase, end) - 1;
+    found_at = std::min(phase, end) - 1;
   }
-  if (at >= end) return std::nullopt;
+  if (found_at >= end) return std::nullopt;
   if (up) {
-    const std::uint64_t back = (at + 1) % size;
-    const Rank src = shifts_.at(first + (digits + size - back) % size);
-    return PhasedMessage{src, shifts_.target(src, at), at};
+    const std::uint64_t back = (found_at + 1) % size;
+    const Rank src = at(first + (digits + size - back) % size);
+    return PhasedMessage{src, *target(src, found_at), found_at};
   }
-  const Rank dst = shifts_.at(std::uint64_t{first} + digits);
-  return PhasedMessage{shifts_.source(dst, at), dst, at};
+  const Rank dst = at(std::uint64_t{first} + digits);
+  return PhasedMessage{*source(dst, found_at), dst, found_at};
 }
 
-bool FatTreeForm::uses(const PhasedMessage& message, Channel channel) const {
+bool FatTreeShifts::uses(const PhasedMessage& message, Channel channel) const {
   const std::optional<Link> found = link(channel);
   if (!found) return false;
-  const std::uint32_t src = shifts_.position(message.src), dst = shifts_.position(message.dst);
+  const std::uint32_t src = position_[message.src], dst = position_[message.dst];
   const auto below = [&](std::uint32_t position) {
     return position >= found->first && position - found->first < found->size;
   };
@@ -186,13 +157,9 @@ bool FatTreeForm::uses(const PhasedMessage& message, Channel channel) const {
 
 }  // namespace
 
-}  // namespace hocket::closed_forms
+}  // namespace hocket
 
 namespace hocket::algorithms {
-
-static std::string_view fat_tree_refuses(const Network& network, const Demand&) {
-  return FatTreeShifts::why_not(network);
-}
 
 static Schedule make_fat_tree(const Network& network, const Demand& demand, const AlgorithmOptions&) {
   return written_out(FatTreeShifts(network), demand);
@@ -201,7 +168,7 @@ static Schedule make_fat_tree(const Network& network, const Demand& demand, cons
 static FoundForm fat_tree_form(const Network& network, const Demand&, bool) {
   if (network.fat_tree() == nullptr) return {};
   if (const std::string_view reason = FatTreeShifts::why_not(network); !reason.empty()) return {nullptr, {}, reason};
-  return {std::make_unique<closed_forms::FatTreeForm>(network)};
+  return {std::make_unique<FatTreeShifts>(network)};
 }
 
 constinit const Algorithm fat_tree{
@@ -210,7 +177,7 @@ constinit const Algorithm fat_tree{
     .summary = "shifts along the hosts of a full fat tree, by its D-mod-k routes",
     .source = "Zahavi; whole subtrees of it: own",
     .contention_free = true,
-    .refuses = fat_tree_refuses,
+    .refuses = [](const Network& network, const Demand&) { return FatTreeShifts::why_not(network); },
     .make = make_fat_tree,
     .rank = 3,
     .form = fat_tree_form,

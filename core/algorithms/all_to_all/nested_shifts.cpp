@@ -28,13 +28,15 @@ std::string_view NestedShifts::why_not(const Network& network) {
 
 std::unique_ptr<NestedShifts> NestedShifts::make(const Network& network) {
   if (!unfit(network).empty()) return nullptr;
-  std::unique_ptr<NestedShifts> made(new NestedShifts);
+  std::unique_ptr<NestedShifts> made(new NestedShifts(network));
   made->number_subtrees(network);
-  return made->colour_hosts(*network.fat_tree()) ? std::move(made) : nullptr;
+  if (!made->colour_hosts()) return nullptr;
+  made->list_led_to();
+  return made;
 }
 
 void NestedShifts::number_subtrees(const Network& network) {
-  const FatTree& tree = *network.fat_tree();
+  const FatTree& tree = *tree_;
   std::vector<Rank> rank_of(tree.hosts_below(tree.levels()), nowhere);
   for (const Node host : network.hosts()) rank_of[tree.first_host(host)] = network.first_rank(host);
   host_of_.resize(network.ranks());
@@ -69,13 +71,13 @@ void NestedShifts::number_subtrees(const Network& network) {
   }
 }
 
-bool NestedShifts::colour_hosts(const FatTree& tree) {
+bool NestedShifts::colour_hosts() {
   colours_.assign(levels(), 1);
   colour_.resize(levels());
   block_begin_.assign(1, 0);
   std::uint64_t below = 1;
   for (std::uint32_t block = 0; block < levels(); ++block) {
-    if (block > 0 && side_[block] > 1 && !colour_block(tree, block)) return false;
+    if (block > 0 && side_[block] > 1 && !colour_block(block)) return false;
     block_begin_.push_back(block_begin_.back() + (side_[block] - 1) * below * colours_[block]);
     below *= side_[block];
   }
@@ -84,7 +86,8 @@ bool NestedShifts::colour_hosts(const FatTree& tree) {
 
 /// Hosts of a subtree whose messages from other subtrees come over one link have different colours, on every level up
 /// to the block's. Each gets the first one that is left.
-bool NestedShifts::colour_block(const FatTree& tree, std::uint32_t block) {
+bool NestedShifts::colour_block(std::uint32_t block) {
+  const FatTree& tree = *tree_;
   std::vector<std::vector<std::uint64_t>> taken(block + 1);  // per level and link down to a subtree: colours
   for (std::uint32_t level = 1; level <= block; ++level)
     taken[level].assign(std::size_t{subtrees(level)} * tree.twins(level + 1), 0);
@@ -95,7 +98,7 @@ bool NestedShifts::colour_block(const FatTree& tree, std::uint32_t block) {
     std::uint64_t colours = 0;
     Id subtree = host;
     for (std::uint32_t level = 1; level <= block; ++level) {
-      subtree = parent(level - 1, subtree);
+      subtree = parent_[level - 1][subtree];
       links[level] = &taken[level][std::size_t{subtree} * tree.twins(level + 1) + way % tree.twins(level + 1)];
       colours |= *links[level];
     }
@@ -109,15 +112,15 @@ bool NestedShifts::colour_block(const FatTree& tree, std::uint32_t block) {
 }
 
 std::uint64_t NestedShifts::phase(Rank src, Rank dst) const {
-  Id from = host(src), to = host(dst);
+  Id from = host_of_[src], to = host_of_[dst];
   const Id target = to;
   Digits digits{};
   std::uint32_t level = 0;
   for (; from != to; ++level) {
     const std::uint32_t x = digit(level, from), y = digit(level, to);
     digits[level] = y >= x ? y - x : y + side_[level] - x;
-    from = parent(level, from);
-    to = parent(level, to);
+    from = parent_[level][from];
+    to = parent_[level][to];
   }
   return phase({level - 1, shift(level - 1, digits), colour(level - 1, target)});
 }
@@ -153,43 +156,43 @@ std::optional<NestedShifts::Id> NestedShifts::partner(Id host, const Turn& turn,
   Id at = host;
   for (std::uint32_t level = 0; level <= turn.block; ++level) {
     own[level] = digit(level, at);
-    at = parent(level, at);
+    at = parent_[level][at];
   }
   for (std::uint32_t level = turn.block + 1; level-- > 0;) {
     const std::uint32_t digit = (own[level] + (receives ? side_[level] - shift[level] : shift[level])) % side_[level];
     if (digit >= children(level + 1, at)) return std::nullopt;
-    at = first_child(level + 1, at) + digit;
+    at = first_child_[level + 1][at] + digit;
   }
   if (colour(turn.block, receives ? host : at) != turn.colour) return std::nullopt;
   return at;
 }
 
 std::optional<Rank> NestedShifts::target(Rank rank, std::uint64_t phase) const {
-  const std::optional<Id> found = partner(host(rank), turn(phase), false);
+  const std::optional<Id> found = partner(host_of_[rank], turn(phase), false);
   return found ? std::optional(rank_at_[*found]) : std::nullopt;
 }
 
 std::optional<Rank> NestedShifts::source(Rank rank, std::uint64_t phase) const {
-  const std::optional<Id> found = partner(host(rank), turn(phase), true);
+  const std::optional<Id> found = partner(host_of_[rank], turn(phase), true);
   return found ? std::optional(rank_at_[*found]) : std::nullopt;
 }
 
 /// Counts two kinds of sends: all those within src's child of the smallest subtree that has both ranks; then, on each
 /// level from there down, those to siblings of dst's subtree, from src's own digit cyclically to dst's.
-std::uint32_t NestedShifts::sends_before(Rank src, Rank dst) const {
-  Id from = host(src), to = host(dst);
+std::uint32_t NestedShifts::sends_before(const PhasedMessage& message) const {
+  Id from = host_of_[message.src], to = host_of_[message.dst];
   Id below = from;  // the subtree of src next to the one that has both
   std::uint32_t count = 0;
   const auto hosts = [&](std::uint32_t level, Id above, std::uint32_t begin, std::uint32_t end) {
     const std::uint32_t there = children(level + 1, above);
-    const Id first = first_child(level + 1, above);
+    const Id first = first_child_[level + 1][above];
     return first_host(level, first + std::min(end, there)) - first_host(level, first + std::min(begin, there));
   };
   for (std::uint32_t level = 0; from != to; ++level) {
     below = from;
     const std::uint32_t x = digit(level, from), y = digit(level, to);
-    from = parent(level, from);
-    const Id above = parent(level, to);
+    from = parent_[level][from];
+    const Id above = parent_[level][to];
     const bool top = from == above;
     if (top) count += first_host(level, below + 1) - first_host(level, below) - 1;
     const std::uint32_t begin = x + (top ? 1 : 0);
