@@ -61,19 +61,8 @@ class TabuSearch {
   };
 
   void dissolve() {
-    const std::vector<std::uint32_t>& phase_of = table_.phase_of();
-    std::vector<std::uint64_t> used(table_.phases(), 0);
-    for (std::uint32_t message = 0; message < phase_of.size(); ++message)
-      used[phase_of[message]] += table_.needs(message).size();
-    const auto least = static_cast<std::uint32_t>(std::ranges::min_element(used) - used.begin());
-    const std::uint32_t last = table_.phases() - 1;
-    std::vector<std::uint32_t> without;
-    for (std::uint32_t message = 0; message < phase_of.size(); ++message)
-      if (phase_of[message] == least) table_.remove(message), without.push_back(message);
-    for (std::uint32_t message = 0; message < phase_of.size(); ++message)
-      if (phase_of[message] == last) table_.remove(message), table_.put(message, least, displaced_);
-    table_.set_phases(last);
-    stride_ = (last + Timetable::lanes - 1) / Timetable::lanes * Timetable::lanes;
+    const std::vector<std::uint32_t> without = table_.close_least_used();
+    stride_ = (table_.phases() + Timetable::lanes - 1) / Timetable::lanes * Timetable::lanes;
     for (std::vector<Barred>& of : barred_) of.clear();
     for (const std::uint32_t message : without) wait(message);
   }
@@ -242,17 +231,8 @@ class EjectionSearch {
 
   /// Closes the phase that is used least; its messages wait. All others must have a phase.
   void dissolve() {
-    std::vector<std::uint64_t> used(table_.phases(), 0);
-    const auto& phase_of = table_.phase_of();
-    for (std::uint32_t message = 0; message < phase_of.size(); ++message)
-      used[phase_of[message]] += table_.needs(message).size();
-    const auto least = static_cast<std::uint32_t>(std::min_element(used.begin(), used.end()) - used.begin());
-    const std::uint32_t last = table_.phases() - 1;
-    for (std::uint32_t message = 0; message < phase_of.size(); ++message)
-      if (phase_of[message] == least) table_.remove(message), waiting_.push_back(message);
-    for (std::uint32_t message = 0; message < phase_of.size(); ++message)
-      if (phase_of[message] == last) table_.remove(message), table_.put(message, least, waiting_);
-    table_.set_phases(last);
+    const std::vector<std::uint32_t> without = table_.close_least_used();
+    waiting_.insert(waiting_.end(), without.begin(), without.end());
   }
 
  private:

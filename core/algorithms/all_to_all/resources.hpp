@@ -103,6 +103,9 @@ class Timetable {
   void put(std::uint32_t message, std::uint32_t phase, std::vector<std::uint32_t>& displaced);
   /// Takes a message out of its phase.
   void remove(std::uint32_t message);
+  /// Closes the phase that is used least, to which the messages of the last one go. Returns those that were in it and
+  /// are nowhere now. All messages must have a phase.
+  [[nodiscard]] std::vector<std::uint32_t> close_least_used();
   /// Makes a message that is nowhere heavier: harder to displace.
   void weigh_down(std::uint32_t message);
 

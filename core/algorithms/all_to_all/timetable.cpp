@@ -175,6 +175,21 @@ void Timetable::remove(std::uint32_t message) {
   phase_of_[message] = nowhere;
 }
 
+std::vector<std::uint32_t> Timetable::close_least_used() {
+  std::vector<std::uint64_t> used(phases_, 0);
+  for (std::uint32_t message = 0; message < phase_of_.size(); ++message)
+    used[phase_of_[message]] += needs(message).size();
+  const auto least = static_cast<std::uint32_t>(std::ranges::min_element(used) - used.begin());
+  const std::uint32_t last = phases_ - 1;
+  std::vector<std::uint32_t> without, displaced;
+  for (std::uint32_t message = 0; message < phase_of_.size(); ++message)
+    if (phase_of_[message] == least) remove(message), without.push_back(message);
+  for (std::uint32_t message = 0; message < phase_of_.size(); ++message)
+    if (phase_of_[message] == last) remove(message), put(message, least, displaced);
+  set_phases(last);
+  return without;
+}
+
 void Timetable::weigh_down(std::uint32_t message) {
   if (weight_[message] >= heaviest_) halve_weights();
   ++weight_[message];
