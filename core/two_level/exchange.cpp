@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/algorithms/shared/phase_writer.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
 
@@ -61,20 +62,13 @@ Schedule with_sizes(const Schedule& schedule, const Demand& between) {
     const auto all = schedule.hops();
     return {schedule.ranks(), between.bytes, {begins.begin(), begins.end()}, {all.begin(), all.end()}};
   }
-  std::vector<std::uint64_t> begin{0};
-  std::vector<Hop> hops;
-  PieceLists pieces;
+  algorithms::PhaseWriter writer(between);
   for (std::uint64_t phase = 0; phase < schedule.phases(); ++phase) {
-    for (const Hop hop : schedule.phase(phase)) {
-      const std::uint64_t bytes = between.size(hop.src, hop.dst);
-      if (bytes == 0) continue;
-      hops.push_back(hop);
-      pieces.pieces.push_back({hop.src, hop.dst, 0, bytes});
-      pieces.end_list();
-    }
-    begin.push_back(hops.size());
+    for (const auto [src, dst] : schedule.phase(phase))
+      if (const std::uint64_t bytes = between.size(src, dst); bytes > 0) writer.send(src, dst, 0, bytes);
+    writer.end_phase(true);
   }
-  return {schedule.ranks(), between.bytes, std::move(begin), std::move(hops), std::move(pieces)};
+  return writer.finish();
 }
 
 class Aggregator {

@@ -9,6 +9,7 @@
 
 #include "core/algorithms/all_gather/streams.hpp"
 #include "core/algorithms/registry.hpp"
+#include "core/algorithms/shared/phase_writer.hpp"
 #include "core/limits.hpp"
 #include "core/progress/progress.hpp"
 #include "core/schedule/bounds.hpp"
@@ -63,10 +64,10 @@ class Spreading {
         sent = false;
         for (const Rank rank : order) sent = (lacks_[rank] > 0 && fetch(rank)) || sent;
       }
-      if (hops_.size() == begin_.back()) throw InputError("spreading: nothing can be sent, yet something is missing");
+      if (arrived_.empty()) throw InputError("spreading: nothing can be sent, yet something is missing");
       end_phase();
     }
-    return {demand_.ranks, demand_.bytes, std::move(begin_), std::move(hops_), std::move(pieces_)};
+    return writer_.finish();
   }
 
  private:
@@ -125,11 +126,11 @@ class Spreading {
     ++holders_[part];
   }
 
-  void send(Rank src, Rank dst, std::uint32_t part) {
-    pieces_.pieces.push_back({parts_[part].origin, everyone, parts_[part].offset, parts_[part].length});
+  /// Adds a part to the next message, which goes to `dst`.
+  void add(Rank dst, std::uint32_t part) {
+    writer_.add({parts_[part].origin, everyone, parts_[part].offset, parts_[part].length});
     arrived_.push_back({dst, part});
     note(dst, part);
-    if (hops_.size() == pieces_.begin.size() - 1) hops_.push_back({src, dst});
   }
 
   /// Sends `dst` what the other ranks of its host hold, through memory, as one message from each.
@@ -140,8 +141,8 @@ class Spreading {
       if (src == dst) continue;
       for (std::size_t i = 0; i < held_[src].words(); ++i)
         for (std::uint64_t news = held_[src].word(i) & ~known_[dst].word(i); news != 0; news &= news - 1)
-          send(src, dst, static_cast<std::uint32_t>(64 * i) + static_cast<std::uint32_t>(std::countr_zero(news)));
-      if (hops_.size() == pieces_.begin.size()) pieces_.end_list();
+          add(dst, static_cast<std::uint32_t>(64 * i) + static_cast<std::uint32_t>(std::countr_zero(news)));
+      if (writer_.has_pieces()) writer_.send(src, dst);
     }
   }
 
@@ -181,8 +182,8 @@ class Spreading {
       const std::uint32_t part = rarest(src, dst);
       if (part == parts_.size()) continue;
       for (const Channel channel : route_) ++used_[channel];
-      send(src, dst, part);
-      pieces_.end_list();
+      add(dst, part);
+      writer_.send(src, dst);
       return true;
     }
     return false;
@@ -191,7 +192,7 @@ class Spreading {
   void end_phase() {
     for (const auto& [rank, part] : arrived_) held_[rank].add(part);
     arrived_.clear();
-    begin_.push_back(hops_.size());
+    writer_.end_phase();
   }
 
   struct Arrived {
@@ -212,9 +213,7 @@ class Spreading {
   std::vector<std::vector<Rank>> sources_;
   std::vector<Arrived> arrived_;
   std::vector<Channel> route_;
-  std::vector<std::uint64_t> begin_{0};
-  std::vector<Hop> hops_;
-  PieceLists pieces_;
+  PhaseWriter writer_{demand_};
 };
 
 /// Parts of each contribution: one for every channel into the host that has fewest.

@@ -6,7 +6,6 @@
 /// Joslin and Clements, "Squeaky wheel" optimization (1999).
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -134,20 +133,13 @@ double list_seconds(const Network& network, const Demand& demand, const Algorith
 static Schedule make_list(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
   if (!demand.by_matrix()) return all_to_all_list(network, demand, costs);
   const Workload work(network, demand);
-  const std::vector<std::uint32_t> order = best_starts(Claims(network, work), costs).order, level = levels(work, order);
-  std::vector<std::uint64_t> begin;
-  for (const std::uint32_t message : order) {
-    if (level[message] + 2 > begin.size()) begin.resize(level[message] + 2, 0);
-    ++begin[level[message] + 1];
-  }
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::vector<std::uint32_t> by_phase(order.size());
-  for (const std::uint32_t message : order) by_phase[begin[level[message]]++] = message;
-
+  std::vector<std::uint32_t> order = best_starts(Claims(network, work), costs).order;
+  const std::vector<std::uint32_t> level = levels(work, order);
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t message) { return level[message]; });
   PhaseWriter writer(demand);
-  for (std::size_t i = 0; i < by_phase.size(); ++i) {
-    if (i > 0 && level[by_phase[i]] != level[by_phase[i - 1]]) writer.end_phase();
-    const Message& message = work.message(by_phase[i]);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i > 0 && level[order[i]] != level[order[i - 1]]) writer.end_phase();
+    const Message& message = work.message(order[i]);
     writer.send(message.src, message.dst, 0, message.bytes);
   }
   return writer.finish();

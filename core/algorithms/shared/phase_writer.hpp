@@ -59,18 +59,14 @@ template <class Form>
 
 /// Message i of the matrix, counted row by row, goes in phase phase_of[i] < phases. Linear time.
 inline Schedule whole_messages(const Demand& demand, std::span<const std::uint32_t> phase_of, std::uint32_t phases) {
-  std::vector<std::uint64_t> begin(std::size_t{phases} + 1, 0);
-  for (const std::uint32_t phase : phase_of) ++begin[phase + 1];
-  for (std::uint32_t phase = 0; phase < phases; ++phase) begin[phase + 1] += begin[phase];
-  std::vector<Message> sorted(phase_of.size());
-  std::vector<std::uint64_t> next(begin);
-  std::size_t message = 0;
-  demand.matrix.each(
-      [&](Rank src, Rank dst, std::uint64_t bytes) { sorted[next[phase_of[message++]]++] = {src, dst, bytes}; });
+  const std::vector<Message> messages = demand.matrix.list();
+  const Grouped in_phase = group(phases, [&](auto visit) {
+    for (std::uint32_t i = 0; i < messages.size(); ++i) visit(phase_of[i], i);
+  });
   PhaseWriter writer(demand);
   for (std::uint32_t phase = 0; phase < phases; ++phase) {
-    for (std::uint64_t i = begin[phase]; i < begin[phase + 1]; ++i)
-      writer.send(sorted[i].src, sorted[i].dst, 0, sorted[i].bytes);
+    for (const std::uint32_t i : in_phase.of(phase))
+      writer.send(messages[i].src, messages[i].dst, 0, messages[i].bytes);
     writer.end_phase();
   }
   return writer.finish();
