@@ -35,29 +35,8 @@ double lockstep_seconds(const Network& network, const Schedule& schedule, double
 
 namespace {
 
-/// Times at which the places of every channel are free again; places are taken in turn.
-class Places {
- public:
-  explicit Places(const Network& network) : next_(network.channels(), 0) {
-    first_.push_back(0);
-    for (Channel channel = 0; channel < network.channels(); ++channel)
-      first_.push_back(first_.back() + network.capacity(channel));
-    free_.assign(first_.back(), 0);
-  }
-  double& next(Channel channel) { return free_[first_[channel] + next_[channel]]; }
-  void take(Channel channel, double until) {
-    next(channel) = until;
-    if (first_[channel] + ++next_[channel] == first_[channel + 1]) next_[channel] = 0;
-  }
-
- private:
-  std::vector<std::uint64_t> first_;
-  std::vector<std::uint32_t> next_;
-  std::vector<double> free_;
-};
-
 double seconds_by_places(const Network& network, const Schedule& schedule) {
-  Places places(network);
+  ChannelPlaces<double> places(network, 1, 0);                                // times at which they are free again
   std::vector<double> free(schedule.ranks(), 0), until(schedule.ranks(), 0);  // before, and with, this phase's sends
   std::vector<Channel> route;
   std::vector<std::uint32_t> order;

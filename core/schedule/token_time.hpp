@@ -25,6 +25,31 @@ inline void order_by_sender(const Schedule& schedule, std::uint64_t phase, std::
   if (!std::ranges::is_sorted(order, {}, src)) std::ranges::stable_sort(order, {}, src);
 }
 
+/// Places of every channel for as many messages as it carries at once, `window` times; they are taken in turn. Each
+/// keeps something of the message that took it last.
+template <class T>
+class ChannelPlaces {
+ public:
+  ChannelPlaces(const Network& network, std::uint32_t window, T nothing)
+      : first_(network.channels() + std::size_t{1}, 0), next_(network.channels(), 0) {
+    for (Channel channel = 0; channel < network.channels(); ++channel)
+      first_[channel + 1] = first_[channel] + std::uint64_t{network.capacity(channel)} * window;
+    kept_.assign(first_.back(), nothing);
+  }
+
+  /// The value that the place to be taken next keeps.
+  [[nodiscard]] const T& next(Channel channel) const { return kept_[first_[channel] + next_[channel]]; }
+  void take(Channel channel, T kept) {
+    kept_[first_[channel] + next_[channel]] = kept;
+    if (first_[channel] + ++next_[channel] == first_[channel + 1]) next_[channel] = 0;
+  }
+
+ private:
+  std::vector<std::uint64_t> first_;
+  std::vector<std::uint32_t> next_;
+  std::vector<T> kept_;
+};
+
 /// Every sender's own order. Its previous send has started before a send starts; the send `window`
 /// places earlier (and of an earlier phase: those of one phase go together) is over.
 class OwnOrder {

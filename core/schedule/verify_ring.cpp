@@ -12,6 +12,11 @@ namespace {
 
 constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
+void tell(std::vector<std::string>& findings, std::string text) {
+  constexpr std::size_t most = 10;
+  if (findings.size() < most) findings.push_back(std::move(text));
+}
+
 class RingCheck {
  public:
   RingCheck(const Network& network, std::span<const Rank> order) : network_(network), order_(order) {}
@@ -32,7 +37,8 @@ class RingCheck {
     for (Rank rank = 0; rank < visits.size(); ++rank) {
       if (visits[rank] == 1) continue;
       ++certificate.missing;
-      tell("rank " + std::to_string(rank) + " is visited " + std::to_string(visits[rank]) + " times");
+      tell(certificate.findings,
+           "rank " + std::to_string(rank) + " is visited " + std::to_string(visits[rank]) + " times");
     }
   }
 
@@ -48,8 +54,9 @@ class RingCheck {
           found->capacity <= network_.capacity(channel))
         continue;
       ++certificate.unordered;
-      tell("rank " + std::to_string(order_[after[channel]]) + " does not wait for rank " +
-           std::to_string(order_[before[channel]]) + " to have received, on " + network_.channel_name(channel));
+      tell(certificate.findings, "rank " + std::to_string(order_[after[channel]]) + " does not wait for rank " +
+                                     std::to_string(order_[before[channel]]) + " to have received, on " +
+                                     network_.channel_name(channel));
     }
   }
 
@@ -63,15 +70,11 @@ class RingCheck {
     for (const Channel channel : route_) {
       if (user[channel] != nobody) {
         ++certificate.collisions;
-        tell(std::to_string(from) + "->" + std::to_string(to) + " is not alone on " + network_.channel_name(channel));
+        tell(certificate.findings,
+             std::to_string(from) + "->" + std::to_string(to) + " is not alone on " + network_.channel_name(channel));
       }
       user[channel] = place;
     }
-  }
-
-  void tell(std::string text) {
-    constexpr std::size_t most = 10;
-    if (certificate.findings.size() < most) certificate.findings.push_back(std::move(text));
   }
 
   const Network& network_;
@@ -98,8 +101,6 @@ RingCertificate verify_ring(const Network& network, std::span<const Rank> order,
 
 namespace {
 
-constexpr std::size_t most_findings = 10;
-
 std::string name_of(const PhasedMessage& message) {
   return std::to_string(message.src) + "->" + std::to_string(message.dst);
 }
@@ -114,20 +115,17 @@ class Sample {
     certificate.channels += route_.size();
     if (const std::string met = meets(message); !met.empty()) {
       ++certificate.collisions;
-      tell("phase " + std::to_string(message.phase) + ": " + name_of(message) + " is not alone " + met);
+      tell(certificate.findings,
+           "phase " + std::to_string(message.phase) + ": " + name_of(message) + " is not alone " + met);
     } else if (const std::string wrong = out_of_order(message); !wrong.empty()) {
       ++certificate.unordered;
-      tell("phase " + std::to_string(message.phase) + ": " + name_of(message) + " " + wrong);
+      tell(certificate.findings, "phase " + std::to_string(message.phase) + ": " + name_of(message) + " " + wrong);
     }
   }
 
   SampleCertificate certificate;
 
  private:
-  void tell(std::string text) {
-    if (certificate.findings.size() < most_findings) certificate.findings.push_back(std::move(text));
-  }
-
   /// Description of where another message is named in the message's place; empty: nowhere.
   [[nodiscard]] std::string meets(const PhasedMessage& message) const {
     if (message.phase >= form_.phases()) return "in a phase that there is not";

@@ -17,30 +17,6 @@ namespace {
 
 constexpr std::uint32_t none = OwnOrder::none;
 
-/// The latest transfers on every channel: slot t mod (capacity · window) of a channel holds its
-/// t-th transfer, so the slot about to be overwritten is the one to wait for.
-class ChannelHistory {
- public:
-  ChannelHistory(const Network& network, std::uint32_t window) : first_(network.channels() + 1, 0) {
-    for (Channel channel = 0; channel < network.channels(); ++channel)
-      first_[channel + 1] = first_[channel] + std::uint64_t{network.capacity(channel)} * window;
-    slots_.assign(first_.back(), none);
-    next_.assign(network.channels(), 0);
-  }
-
-  /// Returns the transfer that must be over before `transfer` may use the channel, or none.
-  std::uint32_t push(Channel channel, std::uint32_t transfer) {
-    const auto width = static_cast<std::uint32_t>(first_[channel + 1] - first_[channel]);
-    std::uint32_t& slot = slots_[first_[channel] + next_[channel]];
-    if (++next_[channel] == width) next_[channel] = 0;
-    return std::exchange(slot, transfer);
-  }
-
- private:
-  std::vector<std::uint64_t> first_;
-  std::vector<std::uint32_t> slots_, next_;
-};
-
 /// True if in no phase a channel carries more messages than its capacity.
 bool places_suffice(const Network& network, const Schedule& schedule) {
   std::vector<std::uint32_t> taken(network.channels(), 0);
@@ -128,7 +104,7 @@ Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32
   Waits waits;
   waits.window = std::max(window, 1u);
   waits.begin.assign(schedule.size() + 1, 0);
-  ChannelHistory history(network, waits.window);
+  ChannelPlaces<std::uint32_t> places(network, waits.window, none);  // the transfers that took them
   std::optional<ChannelSharing> of_schedule;
   std::optional<SharedChannels> alone;
   std::optional<ChannelShares> shares;
@@ -169,7 +145,8 @@ Waits derive_waits(const Network& network, const Schedule& schedule, std::uint32
         continue;
       }
       for (const Channel channel : route) {
-        const std::uint32_t earlier = history.push(channel, transfer);
+        const std::uint32_t earlier = places.next(channel);  // must be over before this one may use the channel
+        places.take(channel, transfer);
         if (earlier != none && earlier < first) wait(earlier);
       }
     }
