@@ -10,6 +10,11 @@
 
 namespace hocket {
 
+/// The first of `count` elements in part `part` of `parts`, which are as equal as can be: count · part / parts.
+[[nodiscard]] constexpr std::uint64_t part_begin(std::uint64_t count, std::uint64_t part, std::uint64_t parts) {
+  return count / parts * part + count % parts * part / parts;
+}
+
 struct Message {
   Rank src = 0, dst = 0;
   std::uint64_t bytes = 0;

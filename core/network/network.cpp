@@ -26,8 +26,6 @@ bool has_control_character(std::string_view name) {
   return std::ranges::any_of(name, [](unsigned char byte) { return byte < ' ' || byte == 0x7f; });
 }
 
-bool is_grid(Shape shape) { return shape == Shape::torus || shape == Shape::mesh || shape == Shape::hypercube; }
-
 std::string number(double value) {
   std::string text = std::to_string(value);
   if (const auto dot = text.find('.'); dot != std::string::npos) {

@@ -2,6 +2,7 @@
 /// Description of a network before anything is derived from it: topology readers fill it in, and plan files store it.
 /// Families of switched networks are wired here: trees, fat trees and dragonflies. Their hosts are called n0, n1, …,
 /// switches s0, s1, …, each in the order of their nodes. All throw InputError for sizes that fit no network.
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -74,6 +75,22 @@ struct NetworkSpec {
   }
   bool operator==(const NetworkSpec&) const = default;
 };
+
+[[nodiscard]] constexpr bool is_grid(Shape shape) {
+  return shape == Shape::torus || shape == Shape::mesh || shape == Shape::hypercube;
+}
+
+/// The sides of a torus, a mesh or a hypercube, whose sides are 2.
+[[nodiscard]] inline std::vector<std::uint32_t> grid_sides(const NetworkSpec& spec) {
+  return spec.shape == Shape::hypercube ? std::vector<std::uint32_t>(spec.sides[0], 2) : spec.sides;
+}
+
+/// Neighbours along each side differ so much in number: the last side runs fastest.
+[[nodiscard]] inline std::vector<std::uint32_t> grid_strides(const std::vector<std::uint32_t>& sides) {
+  std::vector<std::uint32_t> strides(sides.size(), 1);
+  for (std::size_t d = sides.size(); d-- > 1;) strides[d - 1] = strides[d] * sides[d];
+  return strides;
+}
 
 /// The specification of a torus, mesh or hypercube: nodes and links in row-major order of the
 /// coordinates; ties by parity. Throws NetworkProblem for sides of 0 or more than 2^20 nodes.

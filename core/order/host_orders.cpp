@@ -84,9 +84,8 @@ std::vector<Node> depth_first(const Network& network, const Spanning& tree, std:
 
 /// Through all hosts of a grid with one dimension after the other, in turn forwards and backwards. An even side comes
 /// last, so that in a torus the way ends beside where it began.
-std::vector<Node> snake(const Network& network, std::span<const std::uint32_t> sides) {
-  std::vector<std::uint32_t> strides(sides.size(), 1);
-  for (std::size_t d = sides.size(); d-- > 1;) strides[d - 1] = strides[d] * sides[d];
+std::vector<Node> snake(const Network& network, const std::vector<std::uint32_t>& sides) {
+  const std::vector<std::uint32_t> strides = grid_strides(sides);
   std::vector<std::size_t> dimensions(sides.size());
   for (std::size_t d = 0; d < sides.size(); ++d) dimensions[d] = sides.size() - 1 - d;
   std::ranges::stable_partition(dimensions, [&](std::size_t d) { return sides[d] % 2 != 0; });
@@ -122,13 +121,10 @@ void halve(const Network& network, std::vector<std::uint32_t> from, std::vector<
 
 void add_of_grid(const Network& network, std::vector<HostOrder>& orders) {
   const NetworkSpec& spec = network.spec();
-  std::vector<std::uint32_t> sides = spec.sides;
-  if (network.shape() == Shape::hypercube) sides.assign(spec.sides[0], 2);
+  const std::vector<std::uint32_t> sides = grid_sides(spec);
   orders.push_back({"a snake", snake(network, sides)});
-  std::vector<std::uint32_t> strides(sides.size(), 1);
-  for (std::size_t d = sides.size(); d-- > 1;) strides[d - 1] = strides[d] * sides[d];
   orders.push_back({"by halves of the grid", {}, true});
-  halve(network, std::vector<std::uint32_t>(sides.size(), 0), sides, strides, orders.back().hosts);
+  halve(network, std::vector<std::uint32_t>(sides.size(), 0), sides, grid_strides(sides), orders.back().hosts);
   if (network.nodes() > most_nodes_of_cycles) return;
   NetworkSpec full = spec;  // cycles are of all hosts
   full.ranks.assign(full.names.size(), 1);

@@ -33,15 +33,11 @@ std::vector<std::uint64_t> tree_loads(const Network& network, const Tree& tree) 
 /// node that differs in the dimensions before, and goes to any that differs in those behind.
 std::vector<std::uint64_t> grid_loads(const Network& network) {
   const NetworkSpec& spec = network.spec();
-  const bool cube = spec.shape == Shape::hypercube;
-  const std::vector<std::uint32_t> sides = cube ? std::vector<std::uint32_t>(spec.sides[0], 2) : spec.sides;
+  const std::vector<std::uint32_t> sides = grid_sides(spec), strides = grid_strides(sides);
   const std::uint64_t per_host = network.ranks_per_host(), pairs = per_host * per_host;
   std::vector<RingLoads> loads;
-  std::vector<std::uint32_t> strides(sides.size(), 1);
-  for (std::size_t d = 0; d < sides.size(); ++d) {
+  for (std::size_t d = 0; d < sides.size(); ++d)
     loads.push_back(spec.shape == Shape::torus ? ring_loads(sides[d], spec.ties[d]) : line_loads(sides[d]));
-    for (std::size_t e = 0; e < d; ++e) strides[e] *= sides[d];
-  }
   std::vector<std::uint64_t> load(network.channels());
   for (std::size_t i = 0; i < spec.links.size(); ++i) {
     const LinkSpec& link = spec.links[i];
@@ -95,8 +91,7 @@ std::vector<std::uint64_t> all_to_all_loads(const Network& network) {
   if (network.tree() != nullptr) return tree_loads(network, *network.tree());
   if (network.fat_tree() != nullptr) return network.fat_tree()->all_to_all_loads(network.spec());
   if (network.dragonfly() != nullptr) return dragonfly_loads(network, *network.dragonfly());
-  const bool grid = network.shape() != Shape::graph && network.shape() != Shape::routed;
-  return grid && network.ranks_per_host() > 0 ? grid_loads(network) : route_loads(network);
+  return is_grid(network.shape()) && network.ranks_per_host() > 0 ? grid_loads(network) : route_loads(network);
 }
 
 Bounds all_to_all_bounds(const Network& network, const Demand& demand) {

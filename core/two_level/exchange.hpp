@@ -102,11 +102,6 @@ struct SumLayout {
   std::uint64_t stride;
 };
 
-/// The first of `count` elements in part `part` of `parts`, which are as equal as can be.
-[[nodiscard]] constexpr std::uint64_t part_begin(std::uint64_t count, std::uint64_t part, std::uint64_t parts) {
-  return count * part / parts;
-}
-
 /// A rank's copy between its buffers and the memory of its host. `piece` names the bytes: of a message, of a
 /// contribution (target: everyone), or of a rank's vector in a reduction (origin: whose, target: everyone).
 struct LocalCopy {

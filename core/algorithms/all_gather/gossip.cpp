@@ -4,7 +4,6 @@
 #include <limits>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,20 +19,8 @@ namespace hocket {
 
 namespace {
 
-/// The grid of a torus, mesh or hypercube (a mesh of sides 2); none for other networks.
-std::optional<gossip::Grid> grid_of(const Network& network) {
-  const NetworkSpec& spec = network.spec();
-  switch (spec.shape) {
-    case Shape::torus:
-      return gossip::Grid{spec.sides, true};
-    case Shape::mesh:
-      return gossip::Grid{spec.sides, false};
-    case Shape::hypercube:
-      return gossip::Grid{std::vector<std::uint32_t>(spec.sides[0], 2), false};
-    default:
-      return std::nullopt;
-  }
-}
+/// The grid of a torus, mesh or hypercube (a mesh of sides 2).
+gossip::Grid grid_of(const Network& network) { return {grid_sides(network.spec()), network.shape() == Shape::torus}; }
 
 /// r = t_s / (L·t_l): what a message costs besides its transfer (per-message cost, and a link's latency), in
 /// transfers of a mean contribution over one link.
@@ -81,11 +68,9 @@ class Contents {
  private:
   void add(const gossip::Parcel& parcel) {
     const std::uint64_t bytes = demand_.contribution(parcel.origin);
-    const std::uint64_t from = place(parcel.begin, bytes), to = place(parcel.end, bytes);
+    const std::uint64_t from = part_begin(bytes, parcel.begin, steps_.units),
+                        to = part_begin(bytes, parcel.end, steps_.units);
     if (to > from) lists_.pieces.push_back({parcel.origin, everyone, from, to - from});
-  }
-  [[nodiscard]] std::uint64_t place(std::uint32_t unit, std::uint64_t bytes) const {
-    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(bytes) * unit / steps_.units);
   }
 
   const Demand& demand_;
@@ -144,7 +129,7 @@ constexpr std::uint32_t max_stride_ranks = 1024;
 }  // namespace
 
 static std::string_view gossip_refuses(const Network& network, const Demand&) {
-  if (!grid_of(network)) return "gossip needs a torus, mesh or hypercube";
+  if (!is_grid(network.shape())) return "gossip needs a torus, mesh or hypercube";
   if (network.ranks() != network.nodes()) return "gossip needs one rank on every host";
   if (!network.equal_rates()) return "gossip needs links of equal rate";
   if (network.ranks() > 4096) return "more than 4096 ranks";
@@ -153,7 +138,7 @@ static std::string_view gossip_refuses(const Network& network, const Demand&) {
 
 static Schedule make_gossip(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
   if (demand.ranks < 2) return {demand.ranks, demand.bytes};
-  const gossip::Grid grid = grid_of(network).value();
+  const gossip::Grid grid = grid_of(network);
   const double r = alpha_ratio(network, demand, costs);
   const gossip::GossipPlan best = gossip::best_gossip(grid, r);
   // Some plans for shared links share none, and are best on tori of unequal sides.
@@ -176,7 +161,7 @@ static std::string_view stride_refuses(const Network& network, const Demand& dem
 
 static Schedule make_stride(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
   if (demand.ranks < 2) return {demand.ranks, demand.bytes};
-  const gossip::Grid grid = grid_of(network).value();
+  const gossip::Grid grid = grid_of(network);
   return to_schedule(demand, grid,
                      gossip::build_stride(gossip::search_stride(grid.sides, alpha_ratio(network, demand, costs))));
 }

@@ -138,17 +138,12 @@ class Factors {
   std::vector<std::uint32_t> count_;
 };
 
-std::vector<std::uint32_t> sides_of(const Network& network) {
-  if (network.shape() == Shape::hypercube) return std::vector<std::uint32_t>(network.spec().sides[0], 2);
-  return network.spec().sides;
-}
-
 std::vector<std::vector<Node>> torus_cycles(const Network& network, const std::vector<std::uint32_t>& sides) {
   const Node nodes = network.nodes();
   // The factor of each dimension: its own; two sides of 2 share one; a last side of 2 is spare.
   const std::uint32_t none = ~0u;
-  std::vector<std::uint32_t> factor(sides.size(), none), strides(sides.size(), 1);
-  for (std::size_t d = sides.size(); d-- > 1;) strides[d - 1] = strides[d] * sides[d];
+  std::vector<std::uint32_t> factor(sides.size(), none);
+  const std::vector<std::uint32_t> strides = grid_strides(sides);
   std::uint32_t factors = 0;
   std::size_t alone = sides.size();
   for (std::size_t d = 0; d < sides.size(); ++d) {
@@ -182,8 +177,7 @@ std::vector<std::vector<Node>> mesh_cycle(const Network& network, const std::vec
   std::size_t down = 0;
   while (down < sides.size() && sides[down] % 2 != 0) ++down;
   if (down == sides.size() || sides[down] == nodes) return {};
-  std::vector<std::uint32_t> strides(sides.size(), 1);
-  for (std::size_t d = sides.size(); d-- > 1;) strides[d - 1] = strides[d] * sides[d];
+  const std::vector<std::uint32_t> strides = grid_strides(sides);
   std::vector<Node> path{0};  // through the other dimensions: in turn forwards and backwards
   for (std::size_t d = 0; d < sides.size(); ++d) {
     if (d == down) continue;
@@ -205,12 +199,8 @@ std::vector<std::vector<Node>> mesh_cycle(const Network& network, const std::vec
 }  // namespace
 
 std::vector<std::vector<Node>> grid_cycles(const Network& network) {
-  if (network.nodes() < 3 || network.nodes() != network.hosts().size()) return {};
-  const std::vector<std::uint32_t> sides =
-      network.shape() == Shape::torus || network.shape() == Shape::mesh || network.shape() == Shape::hypercube
-          ? sides_of(network)
-          : std::vector<std::uint32_t>{};
-  if (sides.empty()) return {};
+  if (network.nodes() < 3 || network.nodes() != network.hosts().size() || !is_grid(network.shape())) return {};
+  const std::vector<std::uint32_t> sides = grid_sides(network.spec());
   return network.shape() == Shape::mesh ? mesh_cycle(network, sides) : torus_cycles(network, sides);
 }
 

@@ -57,12 +57,11 @@ std::vector<Chunk> cut_contributions(const Demand& demand, std::uint32_t rails, 
   for (Rank rank = 0; rank < demand.ranks; ++rank) {
     const std::uint64_t bytes = demand.contribution(rank);
     for (std::uint32_t rail = 0; rail < rails; ++rail) {
-      const std::uint64_t begin = bytes / rails * rail + bytes % rails * rail / rails;
-      const std::uint64_t end = bytes / rails * (rail + 1) + bytes % rails * (rail + 1) / rails;
+      const std::uint64_t begin = part_begin(bytes, rail, rails), end = part_begin(bytes, rail + 1, rails);
       const auto parts = static_cast<std::uint64_t>(std::ceil(static_cast<double>(end - begin) / longest));
       for (std::uint64_t part = 0; part < parts; ++part) {
-        const std::uint64_t from = begin + (end - begin) * part / parts,
-                            to = begin + (end - begin) * (part + 1) / parts;
+        const std::uint64_t from = begin + part_begin(end - begin, part, parts),
+                            to = begin + part_begin(end - begin, part + 1, parts);
         if (to > from) chunks.push_back({rank, rail, from, to - from});
       }
     }

@@ -250,8 +250,7 @@ std::vector<HostTree> cut(const Network& network, const Demand& demand, const Ho
       const double share = static_cast<double>(bytes) / largest;
       const auto parts = std::max<std::uint64_t>(1, std::llround(static_cast<double>(most) * share));
       for (std::uint64_t part = 0; part < parts; ++part)
-        trees.push_back({origin, everyone, root, bytes / parts * part + bytes % parts * part / parts,
-                         bytes / parts * (part + 1) + bytes % parts * (part + 1) / parts});
+        trees.push_back({origin, everyone, root, part_begin(bytes, part, parts), part_begin(bytes, part + 1, parts)});
     }
   }
   return trees;

@@ -201,9 +201,7 @@ Schedule in_phases(const Demand& demand, const RelayGraph& graph, const RelayWay
     for (std::uint32_t step = ways.begin[part]; step < ways.begin[part + 1]; ++step)
       sent.push_back({slots.slot_of[step], ways.edges[step], part});
   std::ranges::sort(sent);
-  const auto place = [&](std::uint64_t part) {
-    return demand.bytes / parts * part + demand.bytes % parts * part / parts;
-  };
+  const auto place = [&](std::uint64_t part) { return part_begin(demand.bytes, part, parts); };
   std::vector<std::uint64_t> begin{0};
   std::vector<Hop> hops;
   PieceLists pieces;

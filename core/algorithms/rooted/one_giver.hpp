@@ -41,7 +41,7 @@ template <class Each>
 [[nodiscard]] Schedule send_in_pieces(const Demand& demand, const Pipeline& pipeline, std::uint64_t pieces, Each each) {
   const Rank giver = demand.only_block().value();
   const std::uint64_t bytes = demand.contribution(giver), lanes = pipeline.lanes;
-  const auto share = [&](std::uint64_t lane) { return bytes / lanes * lane + bytes % lanes * lane / lanes; };
+  const auto share = [&](std::uint64_t lane) { return part_begin(bytes, lane, lanes); };
   std::vector<std::uint64_t> begin(pieces + pipeline.depth, 0);
   const auto pieces_in = [&](std::uint32_t lane) { return std::min(pieces, share(lane + 1) - share(lane)); };
   for (std::uint32_t lane = 0; lane < lanes; ++lane)
@@ -56,7 +56,7 @@ template <class Each>
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     const std::uint64_t from = share(lane), size = share(lane + 1) - from, count = pieces_in(lane);
     for (std::uint64_t piece = 0; piece < count; ++piece) {
-      const std::uint64_t at = size * piece / count, end = size * (piece + 1) / count;
+      const std::uint64_t at = part_begin(size, piece, count), end = part_begin(size, piece + 1, count);
       each(lane, piece, [&](const Relay& relay) {
         const std::uint64_t place = fill[piece + relay.age]++;
         hops[place] = {relay.src, relay.dst};

@@ -273,8 +273,7 @@ class Slots {
 
   [[nodiscard]] Piece piece_of(std::uint32_t number, std::uint64_t first, std::uint64_t end) const {
     const HostTree& tree = forest_.trees[number];
-    const std::uint64_t size = tree.end - tree.begin, grains = grains_[number];
-    const auto place = [&](std::uint64_t grain) { return size / grains * grain + size % grains * grain / grains; };
+    const auto place = [&](std::uint64_t grain) { return part_begin(tree.end - tree.begin, grain, grains_[number]); };
     return {tree.origin, tree.target, tree.begin + place(first), place(end) - place(first)};
   }
 

@@ -151,8 +151,7 @@ class Builder {
 }  // namespace
 
 static std::string_view product_refuses(const Network& network, const Demand&) {
-  if (network.shape() != Shape::torus && network.shape() != Shape::mesh && network.shape() != Shape::hypercube)
-    return "it needs a torus, a mesh or a hypercube";
+  if (!is_grid(network.shape())) return "it needs a torus, a mesh or a hypercube";
   if (network.ranks_per_host() == 0) return "it needs the same number of ranks on every host";
   return {};
 }
