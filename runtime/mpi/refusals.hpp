@@ -35,27 +35,21 @@ struct Doubt {
 /// nothing.
 [[nodiscard]] bool refuses(LibraryCall call, Doubt doubt);
 
-/// True if the library refuses null buffers. It cannot be asked: a library that does not check would crash.
 #ifdef MPICH_VERSION
-inline constexpr bool refuses_nowhere = true;
+inline constexpr bool is_mpich = true;
 #else
-inline constexpr bool refuses_nowhere = false;
+inline constexpr bool is_mpich = false;
 #endif
 
+/// True if the library refuses null buffers. It cannot be asked: a library that does not check would crash.
+inline constexpr bool refuses_nowhere = is_mpich;
+
 /// MPI_DATATYPE_NULL as the type of no elements: MPICH allows it where each message has a type, Open MPI does not.
-#ifdef MPICH_VERSION
-inline constexpr bool null_types_of_nothing = true;
-#else
-inline constexpr bool null_types_of_nothing = false;
-#endif
+inline constexpr bool null_types_of_nothing = is_mpich;
 
 /// True if MPI_Reduce accepts MPI_IN_PLACE for the receive buffer also on ranks other than the root. It cannot be
 /// asked: a call on one rank alone has only a root.
-#ifdef MPICH_VERSION
-inline constexpr bool reduces_in_place_anywhere = true;
-#else
-inline constexpr bool reduces_in_place_anywhere = false;
-#endif
+inline constexpr bool reduces_in_place_anywhere = is_mpich;
 
 /// True if calls among all ranks check in advance that the sizes of a rank's message to itself agree. Other libraries
 /// notice only while they copy, when other ranks may be waiting.

@@ -184,8 +184,8 @@ bool neighbours_collide(const Network& network, const std::vector<Node>& nodes) 
   std::vector<std::uint32_t> used(network.channels(), 0);
   std::vector<Channel> route;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    for (const Channel channel :
-         network.find_route(network.first_rank(nodes[i]), network.first_rank(nodes[(i + 1) % nodes.size()]), route))
+    const Rank here = network.first_rank(nodes[i]), next = network.first_rank(nodes[(i + 1) % nodes.size()]);
+    for (const Channel channel : network.find_route(here, next, route))
       if (++used[channel] > network.capacity(channel)) return true;
   }
   return false;

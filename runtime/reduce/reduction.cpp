@@ -7,6 +7,7 @@
 
 #include "runtime/mpi/datatypes.hpp"
 #include "runtime/mpi/mpi_call.hpp"
+#include "runtime/mpi/refusals.hpp"
 #include "runtime/plan/settings.hpp"
 
 namespace hocket::runtime {
@@ -176,13 +177,8 @@ std::size_t extent_of(MPI_Datatype type) {
 
 /// Sums of 8 and 16 bits, of which only MPICH is known to be always the same: in Open MPI's vectors they saturate, in
 /// what is left of them they wrap around.
-bool depends_on_place([[maybe_unused]] const Predefined& predefined, [[maybe_unused]] Class elements,
-                      [[maybe_unused]] MPI_Datatype type) {
-#ifdef MPICH_VERSION
-  return false;
-#else
-  return predefined.operation == Operator::sum && is_integer(elements) && extent_of(type) <= 2;
-#endif
+bool depends_on_place(const Predefined& predefined, Class elements, MPI_Datatype type) {
+  return !is_mpich && predefined.operation == Operator::sum && is_integer(elements) && extent_of(type) <= 2;
 }
 
 bool keeps_order() { return settings().sums == Sums::rank_order; }

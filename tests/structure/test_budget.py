@@ -14,7 +14,7 @@ SLACK = 500  # a ceiling that is further above than this has been forgotten
 
 # Room: most lines of code today, and where it is to go.
 LINES = {
-    "core": (30_300, 25_000),
+    "core": (29_900, 25_000),
     "runtime": (18_400, 15_500),
     "sort": (6_100, 5_800),
     "bindings": (2_250, 1_500),
