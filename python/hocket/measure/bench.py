@@ -29,7 +29,7 @@ from hocket.demand.collectives import (
 from hocket.errors import UsageError
 from hocket.launch.job import Tell
 from hocket.launch.runtime.library import RuntimeLibrary, everywhere, load_library
-from hocket.measure.bench_exchanges import EXCHANGES, AllToAllV, Exchange, bound_seconds, nodes_of_ranks
+from hocket.measure.bench_exchanges import AllToAllV, Exchange, bound_seconds, exchange_of, nodes_of_ranks
 from hocket.measure.bench_rows import (
     Request,
     Row,
@@ -154,7 +154,7 @@ class Measurement:
 
     def _exchange(self, size: int) -> tuple[Exchange, npt.NDArray[np.int64] | None]:
         if self.request.pattern != IRREGULAR:
-            return EXCHANGES[self.request.pattern](self.comm, size), None
+            return exchange_of(self.comm, self.request.pattern, size), None
         sizes = irregular_sizes(self.comm.Get_size(), size, self.request.density, self.request.seed)
         return AllToAllV(self.comm, sizes), sizes
 
