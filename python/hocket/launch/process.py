@@ -146,6 +146,24 @@ def captured(
     return subprocess.CompletedProcess(command, _code(process), *texts)
 
 
+def answer_of(
+    command: Sequence[str], seconds: float, given: str | None = None
+) -> subprocess.CompletedProcess[str] | None:
+    """Output of a tool, given some input; None if it does not start, or does not end in time."""
+    try:
+        return subprocess.run(
+            command,
+            input=given,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=seconds,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+
+
 def ended(process: subprocess.Popen[Any], seconds: float | None = None) -> bool:
     """Waits until it has ended, at most so long; whether it has. Its ``returncode`` is known then.
 
