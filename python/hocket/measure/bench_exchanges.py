@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,18 +9,9 @@ import numpy.typing as npt
 from mpi4py import MPI
 
 from hocket import _core
-from hocket.demand.collectives import (
-    ALL_GATHER,
-    ALL_REDUCE,
-    ALL_TO_ALL,
-    BROADCAST,
-    COLLECTIVES,
-    GATHER,
-    REDUCE,
-    REDUCE_SCATTER,
-    SCATTER,
-)
+from hocket.demand import collectives
 from hocket.measure.bench_rows import EQUAL_CALLS
+from hocket.order.gains import places_of
 
 Bytes = npt.NDArray[np.uint8]
 Blocks = list[tuple[int, int]]  # the other rank, and bytes
@@ -128,19 +118,21 @@ def exchange_of(comm: MPI.Intracomm, pattern: str, size: int) -> Exchange:
     each, one = [(other, size) for other in range(comm.Get_size())], [(0, size)]
     each_at_root, one_at_root = (each, one) if rank == 0 else ([], [])
     sent, received = {
-        ALL_TO_ALL: (each, each),
-        ALL_GATHER: (one, each),
-        REDUCE_SCATTER: (each, [(rank, size)]),
-        ALL_REDUCE: (one, one),
-        BROADCAST: (one_at_root, one),
-        REDUCE: (one, one_at_root),
-        GATHER: (one, each_at_root),
-        SCATTER: (each_at_root, one),
+        collectives.ALL_TO_ALL: (each, each),
+        collectives.ALL_GATHER: (one, each),
+        collectives.REDUCE_SCATTER: (each, [(rank, size)]),
+        collectives.ALL_REDUCE: (one, one),
+        collectives.BROADCAST: (one_at_root, one),
+        collectives.REDUCE: (one, one_at_root),
+        collectives.GATHER: (one, each_at_root),
+        collectives.SCATTER: (each_at_root, one),
     }[pattern]
-    if pattern in (REDUCE_SCATTER, ALL_REDUCE, REDUCE):
+    if pattern in (collectives.REDUCE_SCATTER, collectives.ALL_REDUCE, collectives.REDUCE):
         return Sum(comm, call, sent, received)
-    kind = Broadcast if pattern == BROADCAST else Exchange
-    return kind(comm, call, sent, received, for_all=pattern in (ALL_GATHER, BROADCAST))
+    kind = Broadcast if pattern == collectives.BROADCAST else Exchange
+    return kind(
+        comm, call, sent, received, for_all=pattern in (collectives.ALL_GATHER, collectives.BROADCAST)
+    )
 
 
 def nodes_of_ranks(network: _core.Network, processors: Sequence[str], placement: str) -> Sequence[int] | None:
@@ -184,21 +176,13 @@ def bound_seconds(
             return None
         used = network.restricted_to([int(count) for count in counts])
     if sizes is None:
-        root = 0 if nodes is None else int(_places(used, nodes)[0])
-        demand = COLLECTIVES[pattern].demand(ranks, size, root)
+        root = 0 if nodes is None else int(places_of(used, nodes)[0])
+        demand = collectives.COLLECTIVES[pattern].demand(ranks, size, root)
     else:
         assert nodes is not None
-        places = _places(used, nodes)
+        places = places_of(used, nodes)
         source, target = np.nonzero(sizes)
         demand = _core.Demand.irregular(
             ranks, places[source].tolist(), places[target].tolist(), sizes[source, target].tolist()
         )
     return float(_core.lower_bounds(used, demand).seconds)
-
-
-def _places(network: _core.Network, nodes: Sequence[int]) -> npt.NDArray[np.int64]:
-    """The network's number of each rank: those of a host in their order."""
-    free = defaultdict(list)
-    for place in reversed(range(network.ranks)):
-        free[network.host_of(place)].append(place)
-    return np.array([free[node].pop() for node in nodes], np.int64)
