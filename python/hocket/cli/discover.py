@@ -37,7 +37,7 @@ from hocket.cli._shared.work import (
 )
 from hocket.cli.discover_measured import discover_measured, find_paths
 from hocket.errors import MissingToolError, NetworkError, UsageError, Where
-from hocket.system.files import make_folders
+from hocket.system.files import as_error, make_folders
 
 if TYPE_CHECKING:
     from hocket.network import Defaults, KnownNetwork
@@ -257,12 +257,8 @@ def _asked_slurm(folder: Path, named: bool) -> list[Path]:
 
 
 def _make(folder: Path) -> None:
-    try:
+    with as_error(f"--keep {folder}", "name a folder that can be made", UsageError):
         make_folders(folder)
-    except OSError as problem:
-        raise UsageError(
-            f"--keep {folder}: {problem.strerror}", remedy="name a folder that can be made"
-        ) from None
 
 
 def _recorded(folder: Path, names: str | None) -> list[Path]:

@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import IO, Any, Final
 
 from hocket.errors import MissingToolError
+from hocket.system.files import as_error
 from hocket.system.signals import (
     Terminated,
     as_exceptions,
@@ -62,7 +63,8 @@ def started(
     with as_exceptions(), ExitStack() as stack:
         with postponed():
             ends_with_us = stack.enter_context(ending_with_us())
-            try:
+            remedy = "check the MPI installation, and its name and permissions"
+            with as_error(f"{command[0]} does not start", remedy, MissingToolError):
                 process = subprocess.Popen(
                     command,
                     stdin=stdin,
@@ -73,11 +75,6 @@ def started(
                     errors="replace",
                     start_new_session=True,
                 )
-            except OSError as error:
-                raise MissingToolError(
-                    f"{command[0]} does not start: {error.strerror}",
-                    remedy="check the MPI installation, and its name and permissions",
-                ) from None
 
             ends_with_us(process.pid)
 

@@ -12,7 +12,7 @@ from typing import Final
 from hocket import _core
 from hocket.errors import HocketError
 from hocket.system.cache import choices_dir
-from hocket.system.files import open_new, read_file
+from hocket.system.files import as_error, open_new, read_file
 from hocket.units import format_bytes, format_time
 
 NATIVE: Final = "native"  # the library's call
@@ -93,13 +93,10 @@ def files(place: str = "") -> list[Path]:
 
 def read(path: Path) -> list[Choice]:
     """Raises HocketError for a file that cannot be used."""
+    with as_error(f"cannot read {path}", "check its permissions, or: hocket tune clear"):
+        text = read_file(path).decode("latin-1")
     try:
-        return [Choice(one) for one in _core.choose.parse_kept_timings(read_file(path).decode("latin-1"))]
-    except OSError as error:
-        raise HocketError(
-            f"cannot read {path}: {error.strerror or error}",
-            remedy="check its permissions, or: hocket tune clear",
-        ) from None
+        return [Choice(one) for one in _core.choose.parse_kept_timings(text)]
     except _core.InputError as error:
         raise HocketError(f"{path}: {error}", remedy="forget it: hocket tune clear") from None
 

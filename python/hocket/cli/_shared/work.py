@@ -19,7 +19,7 @@ import click
 
 from hocket.cli._shared.usage import name_of
 from hocket.errors import HocketError, UsageError
-from hocket.system.files import beside, opened, read_file, real_path
+from hocket.system.files import as_error, beside, opened, read_file, real_path
 from hocket.system.signals import as_exceptions, held_back
 from hocket.system.text import console, printable
 
@@ -248,11 +248,8 @@ def _why(error: OSError | ValueError) -> str:
 
 def read_whole(path: str, what: str) -> bytes:
     """The bytes of a file, or one clear message."""
-    try:
+    with as_error(f"cannot read the {what} {path}", "check its name and permissions"):
         return read_file(path)
-    except OSError as error:
-        raise HocketError(f"cannot read the {what} {path}: {error.strerror or error}",
-                          remedy="check its name and permissions") from error  # fmt: skip
 
 
 def as_columns(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
