@@ -234,25 +234,18 @@ def _fat_tree(source: Source, text: str, defaults: Defaults) -> NetworkDescripti
 
 def _dragonfly(source: Source, text: str, defaults: Defaults) -> NetworkDescription:
     """``9x4x2[x1]``: groups, routers in each, hosts on each router, links between any two groups."""
-    groups, routers, hosts, *rest = _sizes(source, "dragonfly", text, 3, 4)
-    between = rest[0] if rest else 1
-    _check_links(
-        source,
-        "dragonfly",
-        groups * routers * hosts,
-        groups * routers,
-        families.dragonfly_links(groups, routers, hosts, between),
-    )
-    return families.dragonfly(source.name, groups, routers, hosts, between, defaults, source.at())
+    sizes = groups, routers, hosts, _ = [*_sizes(source, "dragonfly", text, 3, 4), 1][:4]
+    links = families.dragonfly_links(*sizes)
+    _check_links(source, "dragonfly", groups * routers * hosts, groups * routers, links)
+    return families.dragonfly(source.name, sizes, defaults, source.at())
 
 
 def _dragonfly_plus(source: Source, text: str, defaults: Defaults) -> NetworkDescription:
     """``5x4x4x4[x1]``: groups, leaves in each, hosts on a leaf, spines in each group, links between two groups."""
-    groups, leaves, hosts, spines, *rest = _sizes(source, "dragonfly+", text, 4, 5)
-    between = rest[0] if rest else 1
-    links = families.dragonfly_plus_links(groups, leaves, hosts, spines, between)
+    sizes = groups, leaves, hosts, spines, _ = [*_sizes(source, "dragonfly+", text, 4, 5), 1][:5]
+    links = families.dragonfly_plus_links(*sizes)
     _check_links(source, "dragonfly+", groups * leaves * hosts, groups * (leaves + spines), links)
-    return families.dragonfly_plus(source.name, groups, leaves, hosts, spines, between, defaults, source.at())
+    return families.dragonfly_plus(source.name, sizes, defaults, source.at())
 
 
 def _check_links(source: Source, kind: str, hosts: int, switches: int, links: int) -> None:
