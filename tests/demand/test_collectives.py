@@ -1,6 +1,7 @@
 """Collectives as descriptors."""
 
 import pytest
+from mpi4py import MPI
 
 from hocket import _core
 from hocket.cli.plan import plan
@@ -17,7 +18,7 @@ from hocket.demand.collectives import (
     REDUCE_SCATTER,
     call_of,
 )
-from hocket.measure.bench_exchanges import EXCHANGES
+from hocket.measure.bench_exchanges import exchange_of
 from hocket.measure.bench_rows import EQUAL_CALLS
 
 PATTERNS = {ALL_TO_ALL, ALL_GATHER, IRREGULAR, REDUCE_SCATTER, ALL_REDUCE}
@@ -39,7 +40,8 @@ def test_patterns_are_collectives_and_commands_follow_from_the_table() -> None:
 
 
 def test_what_is_measured_has_a_name_and_a_call() -> None:
-    assert EXCHANGES.keys() == EQUAL_CALLS.keys() <= COLLECTIVES.keys()
+    assert EQUAL_CALLS.keys() <= COLLECTIVES.keys()
+    assert all(exchange_of(MPI.COMM_SELF, name, 8) for name in EQUAL_CALLS)
     assert all(call in COLLECTIVES[name].mpi_calls.split(", ") for name, call in EQUAL_CALLS.items())
 
 

@@ -10,8 +10,6 @@ TOOLS = {
     "doctor/installation.py",
     "lab/slurm.py",
     "lab/watchdog.py",
-    "launch/mpi.py",
-    "report/advice.py",
     "system/signals.py",
     "launch/runtime/compiling.py",
     "launch/runtime/ready.py",

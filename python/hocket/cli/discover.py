@@ -21,16 +21,15 @@ from hocket.cli._shared.measured import measure_option, seconds_option
 from hocket.cli._shared.options import (
     defaults_options,
     load_network,
-    loud,
     output_option,
     ranks_option,
+    tell_network,
     tell_notes,
 )
 from hocket.cli._shared.work import (
     check_writable,
     json_option,
     need_toml,
-    tell,
     wants_json,
     with_spinner,
     write_atomically,
@@ -38,7 +37,7 @@ from hocket.cli._shared.work import (
 )
 from hocket.cli.discover_measured import discover_measured, find_paths
 from hocket.errors import MissingToolError, NetworkError, UsageError, Where
-from hocket.system.files import make_folders
+from hocket.system.files import as_error, make_folders
 
 if TYPE_CHECKING:
     from hocket.network import Defaults, KnownNetwork
@@ -258,12 +257,8 @@ def _asked_slurm(folder: Path, named: bool) -> list[Path]:
 
 
 def _make(folder: Path) -> None:
-    try:
+    with as_error(f"--keep {folder}", "name a folder that can be made", UsageError):
         make_folders(folder)
-    except OSError as problem:
-        raise UsageError(
-            f"--keep {folder}: {problem.strerror}", remedy="name a folder that can be made"
-        ) from None
 
 
 def _recorded(folder: Path, names: str | None) -> list[Path]:
@@ -320,18 +315,5 @@ def _write(known: KnownNetwork, output: str, source: str) -> None:
     network = known.network
     files = network_files(network, output, f"From {_BY[source]}\n{known.text}")
     write_files(files)
-    hosts, entries = len(network.hosts), len(network.next_hops)
-    report = {
-        "source": source, "shape": network.shape.name, "hosts": hosts, "switches": network.nodes - hosts,
-        "links": len(network.links), "forwarding_entries": entries, "files": list(files),
-        **known.rates_as_json(),
-    }  # fmt: skip
-    tell(
-        report,
-        lambda: [
-            f"{_TOLD[source]}: a {network.shape.name} of {hosts} hosts, {network.nodes - hosts} switches, "
-            f"{len(network.links)} links" + (f", {entries} forwarding entries" if entries else ""),
-            *filter(None, [loud(known)]),
-            *(f"wrote {path}" for path in files),
-        ],
-    )
+    entries = len(network.next_hops)
+    tell_network(known, network, files, source, _TOLD[source], forwarding_entries=entries)

@@ -21,9 +21,9 @@ from hocket.cli._shared.work import (
     with_spinner,
     write_atomically,
 )
-from hocket.errors import HocketError, UsageError
+from hocket.errors import UsageError
 from hocket.export.registry import FORMATS
-from hocket.system.files import make_folders
+from hocket.system.files import as_error, make_folders
 
 C: Final = "c"
 _SUMMARIES: Final = {C: "a C routine that needs nothing but MPI"} | {
@@ -75,7 +75,9 @@ def export(form: str, path: str, output: str, function_name: str | None, flow: s
         return
     # The file that names the others comes last: it never names what is not there yet.
     for name in reversed(files):
-        _make_folder(Path(name).parent)
+        folder = Path(name).parent
+        with as_error(f"cannot write {folder}", "choose another place"):
+            make_folders(folder)
         with_spinner(f"writing {name}", partial(write_atomically, name, files[name]))
     more = f" and {len(files) - 1} files in {output}_files" if len(files) > 1 else ""
     tell(
@@ -108,10 +110,3 @@ def _transfers(plan: _core.Plan, form: str, output: str) -> _Made:
     files = with_spinner(f"exporting to {form}", lambda: FORMATS[form].files(transfers, output))
     messages = len(transfers.transfers)
     return files, {"messages": messages}, f"{messages} messages of {transfers.ranks} ranks"
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        make_folders(folder)
-    except OSError as error:
-        raise HocketError(f"cannot write {folder}: {error.strerror}", remedy="choose another place") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +16,7 @@ from hocket.cli._shared.options import (
     load_network,
     loud,
     output_option,
+    tell_network,
 )
 from hocket.cli._shared.request import bytes_option, parse_size
 from hocket.cli._shared.work import (
@@ -85,7 +85,7 @@ def convert(source: str, output: str | None, hosts: str | None, defaults: Defaul
             click.echo(line, err=True)
         return
     write_files(files)
-    _report(source, known, network, list(files))
+    tell_network(known, network, files, source, source, ranks=network.ranks)
 
 
 def _with_hosts(components: list[KnownNetwork], hosts: str) -> tuple[KnownNetwork, list[str]]:
@@ -102,21 +102,6 @@ def _comment(known: KnownNetwork, hosts: str | None) -> str:
     """Comment with the file's source and the provenance of its rates, so that assumptions stay visible."""
     of = f"From {shown(known.description.source, 200)}" + (f", hosts {shown(hosts, 200)}" if hosts else "")
     return f"{of}\n{known.text}"
-
-
-def _report(source: str, known: KnownNetwork, network: Network, files: list[str]) -> None:
-    hosts = len(network.hosts)
-    switches = network.nodes - hosts
-    report = {"source": source, "shape": network.shape.name, "hosts": hosts, "switches": switches}
-    report |= {"links": len(network.links), "ranks": network.ranks, "files": files}
-    tell(
-        {**report, **known.rates_as_json()},
-        lambda: [
-            f"{source}: a {network.shape.name} of {hosts} hosts, {switches} switches, {len(network.links)} links",
-            *filter(None, [loud(known)]),
-            *(f"wrote {path}" for path in files),
-        ],
-    )
 
 
 MOST_LINES = 40  # of a table; --json has everything
@@ -171,106 +156,91 @@ def show(source: str, size: str, defaults: Defaults) -> None:
 
     found = with_spinner("counting loads", counted)
     for number, (known, (bounds, gather, true)) in enumerate(zip(components, found, strict=True)):
-        picture = _Picture.of(known.network, bounds, gather, true, bytes)
-        objects.append({**picture.as_json(bounds, bytes), **known.rates_as_json()})
+        shown = _shown(known.network, bounds, gather, true, bytes)
+        objects.append({**shown, **known.rates_as_json()})
         if len(components) > 1:
             lines.append(("\n" if number else "") + component_line(components, number))
-        lines += [picture.as_text(source, bounds, bytes), loud(known, every=True)]
+        lines += [_as_text(source, known.network, shown, true), loud(known, every=True)]
     several = objects[0] if len(objects) == 1 else {"components": objects}
     tell({"source": source, **several}, lambda: lines)
 
 
-@dataclass(slots=True)
-class _Picture:
-    net: Network
-    hosts: list[str]
-    switches: list[str]
-    ranks_per_host: list[int]
-    links: list[dict[str, Any]]
-    bottlenecks: list[str]
-    gather_phases: int
-    gather_seconds: float
-    true_bounds: TrueBounds | None
-
-    @staticmethod
-    def of(net: Network, bounds: Bounds, gather: Bounds, true: TrueBounds | None, bytes: int) -> _Picture:
-        demand = _core.Demand(net.ranks, bytes, ALL_GATHER)
-        names, ranks, load = net.names, net.ranks_per_node, bounds.load
-        hosts = [names[host] for host in net.hosts]
-        switches = [name for name, count in zip(names, ranks, strict=True) if count == 0]
-        seconds = [load[c] * bytes / net.rate(c) for c in range(net.channels)]
-        most = max(seconds, default=0.0)
-        # Every channel that is as slow as the slowest, not only the one that the core names.
-        bottlenecks = [
-            net.channel_name(c) for c in range(net.channels) if most > 0 and seconds[c] >= most * (1 - 1e-9)
-        ]
-        links: list[dict[str, Any]] = []
-        for index, (a, b) in enumerate(net.links):
-            c = 2 * index
-            links.append({
-                "a": names[a], "b": names[b], "rate": net.rate(c), "latency": net.latency(c),
-                "load": [load[c], load[c + 1]], "seconds": max(seconds[c], seconds[c + 1]),
-            })  # fmt: skip
-        if not links:  # explicit routes: only channels are known
-            links = [
-                {"channel": net.channel_name(c), "rate": net.rate(c), "latency": net.latency(c),
-                 "load": [load[c]], "seconds": seconds[c]}
-                for c in range(net.channels)
-            ]  # fmt: skip
-        return _Picture(
-            net, hosts, switches, [ranks[host] for host in net.hosts], links, bottlenecks,
-            _core.least_phases(net, demand, gather, _core.PortModel.all_port), gather.seconds, true,
-        )  # fmt: skip
-
-    def as_json(self, bounds: Bounds, bytes: int) -> dict[str, Any]:
-        return {
-            "shape": self.net.shape.name,
-            "hosts": self.hosts,
-            "ranks": self.net.ranks,
-            "ranks_per_host": self.ranks_per_host,
-            "switches": self.switches,
-            "links": self.links,
-            "bottlenecks": self.bottlenecks,
-            "bytes": bytes,
-            "messages": self.net.ranks * (self.net.ranks - 1),
-            "bound_phases": bounds.phases,
-            "bound_seconds": bounds.seconds,
-            "bounds": None if self.true_bounds is None else self.true_bounds.as_json(),
-            "all_gather": {"bound_phases": self.gather_phases, "bound_seconds": self.gather_seconds},
-        }
-
-    def as_text(self, source: str, bounds: Bounds, bytes: int) -> str:
-        net = self.net
-        shown = sorted(self.links, key=lambda link: -link["seconds"])[:MOST_LINES]
-        rows = [
-            [
-                link["channel"] if "channel" in link else f"{link['a']} - {link['b']}",
-                format_rate(link["rate"]), format_time(link["latency"]),
-                " / ".join(str(load) for load in link["load"]), format_time(link["seconds"], 4),
-            ]
-            for link in shown
+def _shown(
+    net: Network, bounds: Bounds, gather: Bounds, true: TrueBounds | None, bytes: int
+) -> dict[str, Any]:
+    """A network and the bounds of an all-to-all and an all-gather, for ``--json``."""
+    names, ranks, load = net.names, net.ranks_per_node, bounds.load
+    seconds = [load[c] * bytes / net.rate(c) for c in range(net.channels)]
+    most = max(seconds, default=0.0)
+    links: list[dict[str, Any]] = []
+    for index, (a, b) in enumerate(net.links):
+        c = 2 * index
+        links.append({
+            "a": names[a], "b": names[b], "rate": net.rate(c), "latency": net.latency(c),
+            "load": [load[c], load[c + 1]], "seconds": max(seconds[c], seconds[c + 1]),
+        })  # fmt: skip
+    if not links:  # explicit routes: only channels are known
+        links = [
+            {"channel": net.channel_name(c), "rate": net.rate(c), "latency": net.latency(c),
+             "load": [load[c]], "seconds": seconds[c]}
+            for c in range(net.channels)
         ]  # fmt: skip
-        left_out = len(self.links) - len(shown)
-        lines = [
-            f"{source}: a {net.shape.name} of {_count(len(self.hosts), 'host')}, "
-            f"{_count(len(self.switches), 'switch', 'switches')}, {_count(net.ranks, 'rank')}",
-            f"hosts     {_some(self.hosts)}",
-            f"switches  {_some(self.switches) if self.switches else 'none'}",
-            *([f"routes    {routes}"] if (routes := _routes(net)) else []),
-            "",
-            as_columns(["link", "rate", "latency", "messages there / back", "busy"], rows)
-            if rows
-            else "no links",
-            *([f"and {left_out} less loaded links, see --json"] if left_out else []),
-            "",
-            f"all-to-all of {format_bytes(bytes)} per message: by these routes at least {bounds.phases} "
-            f"phases and {format_time(bounds.seconds, 4)}",
-            *([f"phases      {true.line()}"] if (true := self.true_bounds) is not None else []),
-            f"bottleneck  {_some(self.bottlenecks) if self.bottlenecks else 'none'}",
-            f"all-gather of {format_bytes(bytes)} per rank: by any routes at least {self.gather_phases} "
-            f"phases and {format_time(self.gather_seconds, 4)}",
+    demand = _core.Demand(net.ranks, bytes, ALL_GATHER)
+    return {
+        "shape": net.shape.name,
+        "hosts": [names[host] for host in net.hosts],
+        "ranks": net.ranks,
+        "ranks_per_host": [ranks[host] for host in net.hosts],
+        "switches": [name for name, count in zip(names, ranks, strict=True) if count == 0],
+        "links": links,
+        # Every channel that is as slow as the slowest, not only the one that the core names.
+        "bottlenecks": [
+            net.channel_name(c) for c in range(net.channels) if most > 0 and seconds[c] >= most * (1 - 1e-9)
+        ],
+        "bytes": bytes,
+        "messages": net.ranks * (net.ranks - 1),
+        "bound_phases": bounds.phases,
+        "bound_seconds": bounds.seconds,
+        "bounds": None if true is None else true.as_json(),
+        "all_gather": {
+            "bound_phases": _core.least_phases(net, demand, gather, _core.PortModel.all_port),
+            "bound_seconds": gather.seconds,
+        },
+    }
+
+
+def _as_text(source: str, net: Network, shown: dict[str, Any], true: TrueBounds | None) -> str:
+    busiest = sorted(shown["links"], key=lambda link: -link["seconds"])[:MOST_LINES]
+    rows = [
+        [
+            link["channel"] if "channel" in link else f"{link['a']} - {link['b']}",
+            format_rate(link["rate"]), format_time(link["latency"]),
+            " / ".join(str(load) for load in link["load"]), format_time(link["seconds"], 4),
         ]
-        return "\n".join(lines)
+        for link in busiest
+    ]  # fmt: skip
+    left_out = len(shown["links"]) - len(busiest)
+    size, gather = format_bytes(shown["bytes"]), shown["all_gather"]
+    lines = [
+        f"{source}: a {shown['shape']} of {_count(len(shown['hosts']), 'host')}, "
+        f"{_count(len(shown['switches']), 'switch', 'switches')}, {_count(net.ranks, 'rank')}",
+        f"hosts     {_some(shown['hosts'])}",
+        f"switches  {_some(shown['switches'])}",
+        *([f"routes    {routes}"] if (routes := _routes(net)) else []),
+        "",
+        as_columns(["link", "rate", "latency", "messages there / back", "busy"], rows)
+        if rows
+        else "no links",
+        *([f"and {left_out} less loaded links, see --json"] if left_out else []),
+        "",
+        f"all-to-all of {size} per message: by these routes at least {shown['bound_phases']} "
+        f"phases and {format_time(shown['bound_seconds'], 4)}",
+        *([] if true is None else [f"phases      {true.line()}"]),
+        f"bottleneck  {_some(shown['bottlenecks'])}",
+        f"all-gather of {size} per rank: by any routes at least {gather['bound_phases']} "
+        f"phases and {format_time(gather['bound_seconds'], 4)}",
+    ]
+    return "\n".join(lines)
 
 
 def _routes(net: Network) -> str:
@@ -290,5 +260,5 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 def _some(names: list[str]) -> str:
     if len(names) <= MOST_NAMES:
-        return ", ".join(names)
+        return ", ".join(names) or "none"
     return ", ".join(names[: MOST_NAMES - 1]) + f", … {names[-1]} ({len(names)} in all)"

@@ -113,12 +113,13 @@ def order(
         )
     if hint := target.hint(found):
         click.echo(f"hocket: note: {hint}", err=True)
-    told = _predicted(found, calls, known, calibration) if explain or wants_json() else []
-    if wants_json():
-        click.echo(json.dumps(_report(found, calls, form, told, known)))
-        return
-    if explain:
-        _explain(found, calls, form, told, known)
+    if explain or wants_json():
+        told = _predicted(found, calls, known, calibration)
+        report = _report(found, calls, form, told, known)
+        if wants_json():
+            click.echo(json.dumps(report))
+            return
+        _explain(report, found, told, known)
     if output is None:
         click.echo(target.text(found), nl=False)
         return
@@ -182,14 +183,11 @@ def _report(
     }
 
 
-def _explain(
-    found: Ordered, calls: list[Wanted], form: str, told: list[Predicted], known: KnownNetwork
-) -> None:
-    job = found.job
-    gain = gain_of(job.network, found.given, found.place, calls)
-    lines = [f"{job.network.ranks} ranks on {len(job.nodes)} hosts: {found.how}"]
+def _explain(report: dict[str, Any], found: Ordered, told: list[Predicted], known: KnownNetwork) -> None:
+    """The report for people."""
+    lines = [f"{report['ranks']} ranks on {len(found.job.nodes)} hosts: {found.how}"]
     if found.changed:
-        lines[0] += f"; {gain:.3g} times as fast by link rates, the geometric mean of the calls"
+        lines[0] += f"; {report['gain']:.3g} times as fast by link rates, the geometric mean of the calls"
     else:
         lines[0] += ", as no order is better"
     rows = [
@@ -207,12 +205,13 @@ def _explain(
     ]
     head = ["call", "given", "ordered", "gain", "busiest: given", "ordered", "by Hocket", "predicted by"]
     lines += ["", as_columns(head, rows), ""]
-    if (ring := ring_over_bound(job.network, found.place)) is not None:
-        given = ring_over_bound(job.network, found.given)
+    ring = report["ring_over_bound"]
+    if ring["after"] is not None:
         lines.append(
-            f"a step of a ring takes {ring:.3g} times the bound of all orders, in the given one {given:.3g}"
+            f"a step of a ring takes {ring['after']:.3g} times the bound of all orders, in the given one "
+            f"{ring['before']:.3g}"
         )
-    lines.append(f"use it so: {FORMATS[form].use}")
+    lines.append(f"use it so: {report['use']}")
     if line := loud(known):
         lines.append(line)
     click.echo("\n".join(lines), err=True)

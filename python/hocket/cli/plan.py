@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hocket import _core
+from hocket.cli._shared import plan_output
 from hocket.cli._shared.commands import Collectives, Command
 from hocket.cli._shared.options import (
     calibration_option,
@@ -15,15 +16,6 @@ from hocket.cli._shared.options import (
     load_network,
     network_option,
     output_option,
-)
-from hocket.cli._shared.plan_output import (
-    check_compare,
-    check_outputs,
-    check_rank,
-    finish,
-    show_rank,
-    tell_compared,
-    tell_components,
 )
 from hocket.cli._shared.rank_program import BY_RANK, closed_form_of, show_rank_alone
 from hocket.cli._shared.request import (
@@ -132,23 +124,25 @@ def _command(collective: _core.Collective) -> click.Command:
         **asked: Any,
     ) -> None:
         request = Request(name, **asked)
-        check_outputs(output, dump, rank)
+        plan_output.check_outputs(output, dump, rank)
         check_two_level(two_level, rank)
         if compare:
-            check_compare(request.algorithm, output=output, dump=dump, rank=rank, two_level=two_level)
+            plan_output.check_compare(
+                request.algorithm, output=output, dump=dump, rank=rank, two_level=two_level
+            )
         named = (output, dump, rank, request.contributions)
         if irregular or two_level or compare or any(each is not None for each in named):
             components = [load_network(source, defaults)]
         else:
             components = load_components(source, defaults)
         if len(components) > 1:
-            tell_components(components, request)
+            plan_output.tell_components(components, request)
             return
         (known,) = components
         network = known.network
-        check_rank(network, rank)
+        plan_output.check_rank(network, rank)
         if compare:
-            tell_compared(request, known)
+            plan_output.tell_compared(request, known)
         elif two_level:
             finish_two_level(request, known, calibration, output, dump)
         elif rank is None:
@@ -160,11 +154,11 @@ def _command(collective: _core.Collective) -> click.Command:
                 forecast = with_spinner(
                     "predicting", lambda: forecast_of(exchange, calibration, known.description)
                 )
-            finish(exchange, known, output, dump, forecast)
+            plan_output.finish(exchange, known, output, dump, forecast)
         elif by_rank and (form := closed_form_of(network, request)) is not None:
             show_rank_alone(known, form, request, rank, dump)
         else:
-            show_rank(request.plan(network), known, rank, dump)
+            plan_output.show_rank(request.plan(network), known, rank, dump)
 
     return click.command(
         name,

@@ -35,7 +35,7 @@ from hocket.cli._shared.work import (
     tell,
 )
 from hocket.errors import HocketError, UsageError
-from hocket.system.files import real_path, replaced
+from hocket.system.files import as_error, real_path, replaced
 from hocket.system.signals import as_exceptions
 from hocket.units import format_time, format_total, parse_bytes
 
@@ -202,7 +202,7 @@ def _outputs(files: list[tuple[ArrayFile, str]]) -> Iterator[list[str]]:
     with ExitStack() as stack:
         places = []
         for file, path in files:
-            try:
+            with as_error(f"cannot write {path}", "choose another place"):
                 places.append(place := stack.enter_context(replaced(Path(path))))
                 free = shutil.disk_usage(place.parent).free
                 if free < file.nbytes:
@@ -214,10 +214,6 @@ def _outputs(files: list[tuple[ArrayFile, str]]) -> Iterator[list[str]]:
                 with place.open("wb") as empty:
                     empty.write(file.header())
                     empty.truncate(file.offset + file.nbytes)
-            except OSError as error:
-                raise HocketError(
-                    f"cannot write {path}: {error.strerror or error}", remedy="choose another place"
-                ) from error
         yield [str(place) for place in places]
 
 

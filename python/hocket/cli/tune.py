@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hocket.cli._shared.commands import Group
-from hocket.cli._shared.work import as_columns, json_option, tell
+from hocket.cli._shared.work import as_columns, json_option, picked, tell
 from hocket.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,20 +29,14 @@ def tune() -> None:
 
 def _object(choice: Choice) -> dict[str, Any]:
     one = choice.timings
-    candidates = [
-        {
-            "name": candidate.name,
-            "calls": candidate.calls,
-            "seconds": candidate.seconds,
-            "spread": candidate.spread,
-        }
-        for candidate in one.candidates
-    ]
     return {
-        "place": one.place, "ranks": one.ranks, "hosts": one.hosts, "mpi": one.mpi, "call": one.call,
-        "layout": one.layout, "least_bytes": choice.least, "most_bytes": choice.most, "winner": one.winner,
-        "gain": choice.gain, "calls": choice.calls, "candidates": candidates,
-    }  # fmt: skip
+        **picked(one, "place", "ranks", "hosts", "mpi", "call", "layout"),
+        "least_bytes": choice.least,
+        "most_bytes": choice.most,
+        "winner": one.winner,
+        **picked(choice, "gain", "calls"),
+        "candidates": [picked(each, "name", "calls", "seconds", "spread") for each in one.candidates],
+    }
 
 
 @tune.command(examples=("hocket tune show", "hocket tune show --json"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +15,7 @@ from hocket.cli._shared.commands import Command
 from hocket.cli._shared.options import defaults_options, load_network, load_plan, loud, network_option
 from hocket.cli._shared.request import size_text, time_in_turn
 from hocket.cli._shared.two_level import check_two_level_plan, exchange_of, two_level_option
-from hocket.cli._shared.work import json_option, read_whole, tell, with_spinner
+from hocket.cli._shared.work import json_option, picked, read_whole, tell, with_spinner
 from hocket.demand.collectives import ALL_TO_ALL
 from hocket.errors import HocketError
 from hocket.planning import aggregation
@@ -90,13 +90,10 @@ def verify(
     certificate = with_spinner("verifying", proof)
     seconds = time.perf_counter() - begun
     figures = held.figures
-    report = {
+    report: dict[str, Any] = {
         "plan": path,
         **figures.as_json(),
-        "ok": certificate.ok,
-        "contention_free": certificate.contention_free,
-        "complete": certificate.complete,
-        "worst_channel_use": certificate.worst_channel_use,
+        **picked(certificate, "ok", "contention_free", "complete", "worst_channel_use"),
         "violations": certificate.counts,
         "findings": [
             {"kind": kind, "phase": phase, "text": text} for kind, phase, text in certificate.findings
@@ -109,7 +106,7 @@ def verify(
         report["free_routes_seconds"] = free
     if exchange is not None:
         report["two_level"] = {"ranks": exchange.demand.ranks, "memory_bytes": max(exchange.memory)}
-    tell(report, lambda: _lines(path, plan, certificate, figures, known, seconds, exchange, free))
+    tell(report, lambda: _lines(report, figures, plan, certificate, exchange, known))
     ctx.exit(0 if certificate.ok else 1)
 
 
@@ -126,20 +123,14 @@ def _certified(path: str, network: Network, demand: Demand) -> float:
 
 
 def _lines(
-    path: str,
-    plan: Plan,
-    certificate: Certificate | TwoLevelCertificate,
-    figures: Figures,
-    known: KnownNetwork,
-    seconds: float,
-    exchange: TwoLevelExchange | None,
-    free: float | None,
-) -> Iterator[str]:
+    report: dict[str, Any], figures: Figures, plan: Plan, certificate: Certificate | TwoLevelCertificate,
+    exchange: TwoLevelExchange | None, known: KnownNetwork,
+) -> Iterator[str]:  # fmt: skip
+    """The report for people."""
     header = plan.header
     answer = {True: "yes", False: "NO"}
-    yield (
-        f"{path}: {certificate.transfers} transfers in {certificate.phases} phases by '{header.algorithm}'"
-    )
+    phases = certificate.phases
+    yield f"{report['plan']}: {certificate.transfers} transfers in {phases} phases by '{header.algorithm}'"
     if exchange is not None:
         yield (
             f"aggregated       {size_text(exchange.demand)} of {exchange.demand.ranks} ranks on "
@@ -149,19 +140,16 @@ def _lines(
     yield f"contention-free  {answer[certificate.contention_free]}"
     yield f"ordered by waits {answer[_ordered(certificate)]}, {len(plan.waits)} waits"
     assumed = " of assumed capacities" if known.assumed else ""
-    share = (
-        f", ratio {figures.ratio:.3f}{assumed}"
-        if figures.pattern == ALL_TO_ALL and plan.schedule.direct
-        else ""
-    )
-    yield f"phases           {certificate.phases}, bound {figures.bound_phases}{share}"
+    by_phases = figures.pattern == ALL_TO_ALL and plan.schedule.direct
+    share = f", ratio {figures.ratio:.3f}{assumed}" if by_phases else ""
+    yield f"phases           {phases}, bound {figures.bound_phases}{share}"
     if figures.irregular:
         yield f"phases in turn   {time_in_turn(figures)}{assumed}"
     yield (
         f"time as planned  {format_time(header.predicted_seconds, 4)} predicted, "
         f"bound {format_time(figures.bound_seconds, 4)}, ratio {figures.time_ratio:.3f}{assumed}"
     )
-    if free is not None:
+    if (free := report.get("free_routes_seconds")) is not None:
         yield f"any routes       bound {format_time(free, 4)}, by the prices given"
     yield from filter(None, [loud(known)])
     for kind, count in certificate.counts.items():
@@ -169,7 +157,7 @@ def _lines(
         for found, phase, text in certificate.findings:
             if found == kind:
                 yield f"  phase {phase}: {text}"
-    yield f"{'holds' if certificate.ok else 'DOES NOT HOLD'}, checked in {seconds:.3f} s"
+    yield f"{'holds' if certificate.ok else 'DOES NOT HOLD'}, checked in {report['verify_seconds']:.3f} s"
 
 
 def _ordered(certificate: object) -> bool:

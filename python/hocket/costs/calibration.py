@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from hocket.errors import HocketError
 from hocket.system.cache import cache_dir, check_private
-from hocket.system.files import read_file
+from hocket.system.files import as_error, read_file
 
 if TYPE_CHECKING:
     from hocket.network import NetworkDescription
@@ -254,13 +254,8 @@ def kept_path(description: NetworkDescription | None) -> Path:
 def read_file_of(path: str | os.PathLike[str]) -> Calibration:
     """The calibration in a file. Raises HocketError for one that cannot be used."""
     again = "measure again: hocket calibrate network"
-    try:
+    with as_error(f"cannot read the calibration {path}", "check its name and permissions"):
         data = read_file(path)
-    except OSError as error:
-        raise HocketError(
-            f"cannot read the calibration {path}: {error.strerror or error}",
-            remedy="check its name and permissions",
-        ) from None
     if len(data) > _MOST_BYTES:
         raise HocketError(f"{path} is larger than {_MOST_BYTES >> 20} MiB", remedy=again)
     try:

@@ -13,7 +13,7 @@ from hocket import _core
 from hocket.costs.calibration import Calibration
 from hocket.errors import HocketError
 from hocket.system.cache import cache_dir
-from hocket.system.files import read_file
+from hocket.system.files import as_error, read_file
 
 
 def kept_path() -> Path:
@@ -32,13 +32,10 @@ def read_profile(path: str | os.PathLike[str] | None = None) -> _core.memory.Pro
         if not kept.exists():
             return _core.memory.Profile.built_in()
         chosen = kept
+    with as_error(f"cannot read the memory profile {chosen}", "check its name and permissions"):
+        text = read_file(chosen).decode("utf-8", "replace")
     try:
-        return _core.memory.Profile.parse(read_file(chosen).decode("utf-8", "replace"))
-    except OSError as error:
-        raise HocketError(
-            f"cannot read the memory profile {chosen}: {error.strerror or error}",
-            remedy="check its name and permissions",
-        ) from None
+        return _core.memory.Profile.parse(text)
     except _core.InputError as error:
         raise HocketError(f"{chosen}: {error}", remedy="measure again: hocket calibrate memory") from None
 

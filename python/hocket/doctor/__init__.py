@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from hocket.doctor.case import Case, Finding, Level, problem_of
@@ -42,6 +43,7 @@ def examine(case: Case) -> Iterator[Finding]:
     still run."""
     for topic, check in CHECKS:
         try:
-            yield from check(case)
+            for finding in check(case):
+                yield finding if finding.topic else replace(finding, topic=topic)
         except HocketError as error:
-            yield problem_of(topic, error)
+            yield replace(problem_of(error), topic=topic)

@@ -23,7 +23,8 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """``topic``: what was looked at. Problems, and some notes, have a remedy: what to do."""
+    """``topic``: what was looked at; empty: what the check is about. Problems, and some notes, have a remedy: what to
+    do."""
 
     level: Level
     topic: str
@@ -31,21 +32,21 @@ class Finding:
     remedy: str = ""
 
 
-def ok(topic: str, text: str) -> Finding:
-    return Finding(Level.OK, topic, text)
+def ok(text: str) -> Finding:
+    return Finding(Level.OK, "", text)
 
 
-def note(topic: str, text: str, remedy: str = "") -> Finding:
-    return Finding(Level.NOTE, topic, text, remedy)
+def note(text: str, remedy: str = "") -> Finding:
+    return Finding(Level.NOTE, "", text, remedy)
 
 
-def problem(topic: str, text: str, remedy: str) -> Finding:
-    return Finding(Level.PROBLEM, topic, text, remedy)
+def problem(text: str, remedy: str) -> Finding:
+    return Finding(Level.PROBLEM, "", text, remedy)
 
 
-def problem_of(topic: str, error: HocketError) -> Finding:
+def problem_of(error: HocketError) -> Finding:
     where = f"{error.where}: " if error.where else ""
-    return problem(topic, where + error.what, error.remedy)
+    return problem(where + error.what, error.remedy)
 
 
 @dataclass(frozen=True, slots=True)

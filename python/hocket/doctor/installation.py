@@ -31,7 +31,7 @@ ANEW: Final = (
 
 def check_variables(case: Case) -> Iterator[Finding]:
     findings = [*_preloads(case), *_hocket_variables(case)]
-    yield from findings or [ok("environment", "nothing that changes what Hocket does")]
+    yield from findings or [ok("nothing that changes what Hocket does")]
 
 
 def _preloads(case: Case) -> Iterator[Finding]:
@@ -39,31 +39,28 @@ def _preloads(case: Case) -> Iterator[Finding]:
         ours = Path(entry).name == SHIM
         if "/" in entry and not Path(entry).exists():
             yield problem(
-                "environment",
                 f"LD_PRELOAD names {entry}, which does not exist",
                 ANEW if ours else "correct LD_PRELOAD",
             )
         elif ours:
             yield from _prepared(case, entry)
         else:
-            yield note(
-                "environment", f"LD_PRELOAD also loads {entry}; if it catches MPI calls, it sees them first"
-            )
+            yield note(f"LD_PRELOAD also loads {entry}; if it catches MPI calls, it sees them first")
 
 
 def _prepared(case: Case, shim: str) -> Iterator[Finding]:
     """``hocket env`` has prepared this job, wholly or not any more."""
     runtime, plans = (case.environment.get(name, "") for name in ("HOCKET_RUNTIME", "HOCKET_PLAN"))
     if not runtime:
-        yield problem("environment", f"LD_PRELOAD names {shim}, but HOCKET_RUNTIME is not set", ANEW)
+        yield problem(f"LD_PRELOAD names {shim}, but HOCKET_RUNTIME is not set", ANEW)
         return
     missing = [path for path in (runtime, *plans.split(":")) if path and not Path(path).exists()]
     for path in missing:
-        yield problem("environment", f"the job is prepared with {path}, which does not exist", ANEW)
+        yield problem(f"the job is prepared with {path}, which does not exist", ANEW)
     if not missing:
         told = {name: case.environment[name] for name in _by_env(case)}
         short = [name if "/" in value or " " in value else f"{name}={value}" for name, value in told.items()]
-        yield ok("environment", f"prepared by 'hocket env': LD_PRELOAD, {', '.join(short)}")
+        yield ok(f"prepared by 'hocket env': LD_PRELOAD, {', '.join(short)}")
 
 
 def _by_env(case: Case) -> list[str]:
@@ -80,11 +77,11 @@ def _hocket_variables(case: Case) -> Iterator[Finding]:
             continue
         wrong = _core.wrong_variables([f"{name}={value}"])
         for complaint in wrong:
-            yield problem("environment", complaint, "correct it, or unset it")
+            yield problem(complaint, "correct it, or unset it")
         if (name, value) == ("HOCKET_DISABLE", "1"):
-            yield note("environment", DISABLED, ENABLE)
+            yield note(DISABLED, ENABLE)
         elif not wrong and not name.startswith("HOCKET_TEST") and name not in prepared:
-            yield note("environment", f"{name}={value} is set")
+            yield note(f"{name}={value} is set")
 
 
 _NEEDED_MB = 64  # a runtime, with room for its objects' neighbours and for plans
@@ -95,11 +92,11 @@ def check_package(_: Case) -> Iterator[Finding]:
     try:
         package = version("hocket")
     except PackageNotFoundError:
-        yield problem("hocket", "the package is found but not installed", _AGAIN)
+        yield problem("the package is found but not installed", _AGAIN)
         return
     extension = getattr(_core, "__version__", "older")
     if extension != package:
-        yield problem("hocket", f"the package is {package}, its extension {extension}", _AGAIN)
+        yield problem(f"the package is {package}, its extension {extension}", _AGAIN)
         return
     needed = [
         native_dir() / "libhocket_core.a",
@@ -108,22 +105,22 @@ def check_package(_: Case) -> Iterator[Finding]:
     ]
     missing = [path for path in needed if not path.exists()]
     if missing:
-        yield problem("hocket", f"{missing[0]} is missing, which the runtime is built from", _AGAIN)
+        yield problem(f"{missing[0]} is missing, which the runtime is built from", _AGAIN)
         return
     python = ".".join(map(str, sys.version_info[:3]))
-    yield ok("hocket", f"version {package}, Python {python}")
+    yield ok(f"version {package}, Python {python}")
 
 
 def check_cache(case: Case) -> Iterator[Finding]:
     cache = cache_dir()
     free = shutil.disk_usage(cache).free >> 20
     if free < _NEEDED_MB:
-        yield problem("cache", f"{cache}: {free} MB are free, a built runtime and plans need {_NEEDED_MB}",
+        yield problem(f"{cache}: {free} MB are free, a built runtime and plans need {_NEEDED_MB}",
                       "free some space there, or set XDG_CACHE_HOME to a directory with more")  # fmt: skip
         return
-    yield ok("cache", f"{cache}, writable by you only")
+    yield ok(f"{cache}, writable by you only")
     if case.hostfile:
-        yield note("cache", f"all hosts of {case.hostfile} must see {cache}",
+        yield note(f"all hosts of {case.hostfile} must see {cache}",
                    "if they do not, set XDG_CACHE_HOME to a shared directory")  # fmt: skip
 
 
@@ -134,9 +131,9 @@ def check_runtime(case: Case) -> Iterator[Finding]:
     case.runtime = find_runtime(case.mpi.mpicc)
     prepared = case.environment.get("HOCKET_RUNTIME_MPI", case.runtime.mpi)
     if prepared != case.runtime.mpi:
-        yield problem("runtime", f"the job is prepared for {prepared} and {case.mpi.mpiexec} is of {case.runtime.mpi}",
+        yield problem(f"the job is prepared for {prepared} and {case.mpi.mpiexec} is of {case.runtime.mpi}",
                       f"{ANEW}; --mpi chooses another MPI")  # fmt: skip
-    yield ok("runtime", f"{case.runtime.library.parent}{', ready-made' if case.ready else ''}")
+    yield ok(f"{case.runtime.library.parent}{', ready-made' if case.ready else ''}")
 
 
 def check_mpi(case: Case) -> Iterator[Finding]:
@@ -148,25 +145,23 @@ def check_mpi(case: Case) -> Iterator[Finding]:
         if ready is None:
             raise
         case.mpi = mpi
-        yield ok("mpi", f"{mpi.mpiexec}: {ready.mpi_name}")
+        yield ok(f"{mpi.mpiexec}: {ready.mpi_name}")
         return
     family = MpiFamily.OPENMPI if wrapper.version.startswith("Open MPI") else MpiFamily.MPICH
     speaks_standard = wrapper.mpi.startswith("MPI ABI")
     if not speaks_standard and family is not mpi.family:
         yield problem(
-            "mpi",
             f"{mpi.mpiexec} belongs to {mpi.family.value}, but {wrapper.path} to {wrapper.version}",
             "give the path of an mpiexec with its own mpicc beside it: --mpi /path/to/mpiexec",
         )
         return
     if case.abi is Abi.STANDARD and not speaks_standard:
-        yield problem(
-            "mpi", f"{wrapper.path} compiles for {wrapper.version}, not for the standard ABI",
+        yield problem(f"{wrapper.path} compiles for {wrapper.version}, not for the standard ABI",
             "use an MPI with libmpi_abi (MPICH 4.3 or later), or leave --abi standard out",
         )  # fmt: skip
         return
     case.mpi, case.wrapper = mpi, wrapper
-    yield ok("mpi", f"{mpi.mpiexec}, {wrapper.path}: {wrapper.version}")
+    yield ok(f"{mpi.mpiexec}, {wrapper.path}: {wrapper.version}")
 
 
 _PROGRAM = "#include <concepts>\n#include <span>\nstatic_assert(__cplusplus >= 202002L);\n"
@@ -176,11 +171,11 @@ def check_compiler(case: Case) -> Iterator[Finding]:
     try:
         found = list(_tried(case))
     except MissingToolError as error:
-        found = [problem_of("compiler", error)]
+        found = [problem_of(error)]
     if case.ready is None or found[0].level is Level.OK:
         yield from found
     else:
-        yield note("compiler", f"{found[0].text}; none is needed: the ready-made runtime serves")
+        yield note(f"{found[0].text}; none is needed: the ready-made runtime serves")
 
 
 def _tried(case: Case) -> Iterator[Finding]:
@@ -199,10 +194,10 @@ def _tried(case: Case) -> Iterator[Finding]:
                                capture_output=True, text=True, errors="replace", timeout=case.seconds,
                                check=False)  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
-        yield problem("compiler", f"{compiler} does not run: {error}", new)
+        yield problem(f"{compiler} does not run: {error}", new)
         return
     if tried.returncode != 0:
         complaint = (tried.stderr.strip() or "it failed").splitlines()[0]
-        yield problem("compiler", f"{compiler} does not compile C++20: {complaint}", new)
+        yield problem(f"{compiler} does not compile C++20: {complaint}", new)
         return
-    yield ok("compiler", f"{compiler}: {(told.stdout.splitlines() or ['C++20'])[0]}")
+    yield ok(f"{compiler}: {(told.stdout.splitlines() or ['C++20'])[0]}")

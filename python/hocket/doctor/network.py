@@ -6,6 +6,7 @@ import datetime
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
 from hocket import _core
@@ -30,15 +31,13 @@ _AGAIN: Final = "find them again, a rank on each host: hocket network discover -
 def check_paths(network: _core.Network, paths: Paths, now: datetime.datetime) -> Iterator[Finding]:
     """``network``: without the paths. Asks routers if this is one of the hosts."""
     age = now - datetime.datetime.fromisoformat(paths.found)
-    yield ok("paths", f"{len(paths.pairs)} pairs of hosts, found {paths.found}, {_told(age)} ago")
+    yield ok(f"{len(paths.pairs)} pairs of hosts, found {paths.found}, {_told(age)} ago")
     if paths.spraying:
-        yield note("paths", "packets of one connection take several ways: no path can be held")
+        yield note("packets of one connection take several ways: no path can be held")
         return
     own = next((name for name, address in paths.addresses.items() if _is_own(address)), None)
     if own is None:
-        yield note(
-            "paths", "this is none of their hosts: whether they still hold is not known", "ask on a host"
-        )
+        yield note("this is none of their hosts: whether they still hold is not known", "ask on a host")
         return
     expected, probes = [], []
     for to in sorted(to for of, to in paths.pairs if of == own)[:_SAMPLE]:
@@ -52,7 +51,7 @@ def check_paths(network: _core.Network, paths: Paths, now: datetime.datetime) ->
     try:
         heard = [paths.routers.get(address or "") for address in answers(probes, _A_SECOND)]
     except MissingToolError as error:
-        yield note("paths", error.what, error.remedy)
+        yield note(error.what, error.remedy)
         return
     answered = sum(by is not None for by in heard)
     changed = [
@@ -61,13 +60,13 @@ def check_paths(network: _core.Network, paths: Paths, now: datetime.datetime) ->
         if by is not None and by != way
     ]
     if not answered:
-        yield note("paths", f"no router answered {len(probes)} packets: whether they still hold is not known")
+        yield note(f"no router answered {len(probes)} packets: whether they still hold is not known")
     elif changed:
         yield problem(
-            "paths", f"{len(changed)} of {answered} connections asked take another way ({changed[0]})", _AGAIN
+            f"{len(changed)} of {answered} connections asked take another way ({changed[0]})", _AGAIN
         )
     else:
-        yield ok("paths", f"{answered} of {len(probes)} connections asked take the way that was found")
+        yield ok(f"{answered} of {len(probes)} connections asked take the way that was found")
 
 
 def _is_own(address: str) -> bool:
@@ -88,35 +87,36 @@ def _told(age: datetime.timedelta) -> str:
 def check_network(case: Case) -> Iterator[Finding]:
     if case.network_file is None:
         if not case.plans:
-            yield note("network", "no network was given; network and placement were not checked",
+            yield note("no network was given; network and placement were not checked",
                        "give one: --network FILE")  # fmt: skip
         return
     known = read_known_network(case.network_file, case.defaults, job_hosts(case.environment, case.hostfile))
     network = case.network = known.network
     hosts = sum(1 for ranks in network.ranks_per_node if ranks)
-    yield ok("network", f"{case.network_file}: {hosts} hosts for {network.ranks} ranks")
+    yield ok(f"{case.network_file}: {hosts} hosts for {network.ranks} ranks")
     for warning in known.warnings:
-        yield note("network", warning)
+        yield note(warning)
     if known.host_rates.provenance != "none":
-        yield (note if known.host_rates.assumed else ok)("network", known.host_rates.text)
+        yield (note if known.host_rates.assumed else ok)(known.host_rates.text)
     if known.uplinks.assumed:
-        yield note("network", known.uplinks.text)
+        yield note(known.uplinks.text)
     elif known.uplinks.switch_links:
-        yield ok("network", known.uplinks.text)
+        yield ok(known.uplinks.text)
     if (paths := known.description.paths) is not None:
-        yield from check_paths(known.without_paths().network, paths, datetime.datetime.now(datetime.UTC))
+        now = datetime.datetime.now(datetime.UTC)
+        for finding in check_paths(known.without_paths().network, paths, now):
+            yield replace(finding, topic="paths")
     if network.ranks > _core.MOST_RANKS_PLANNED_FOR_RUN:
         yield note(
-            "network",
             f"with more than {_core.MOST_RANKS_PLANNED_FOR_RUN} ranks, each communicator plans what it uses",
         )
         return
     for pattern in PLANNED_FOR_JOBS:
         demand = run_demand(network, pattern)
         try:
-            yield ok("network", f"{pattern}: algorithm {_core.plan_exchange(network, demand).algorithm.name}")
+            yield ok(f"{pattern}: algorithm {_core.plan_exchange(network, demand).algorithm.name}")
         except _core.InputError as error:
-            yield note("network", f"{pattern}: the MPI library serves it: {error}")
+            yield note(f"{pattern}: the MPI library serves it: {error}")
 
 
 def check_plans(case: Case) -> Iterator[Finding]:
@@ -126,10 +126,10 @@ def check_plans(case: Case) -> Iterator[Finding]:
         if case.network is None:
             case.network = planned
         elif planned.names != case.network.names or planned.ranks_per_node != case.network.ranks_per_node:
-            yield problem("plan", f"{path} was made for other hosts than the network's",
+            yield problem(f"{path} was made for other hosts than the network's",
                           "plan again: hocket plan --network FILE -o PLAN")  # fmt: skip
             continue
-        yield ok("plan", f"{path}: {plan.header.demand.pattern} of {planned.ranks} ranks")
+        yield ok(f"{path}: {plan.header.demand.pattern} of {planned.ranks} ranks")
 
 
 def check_order(case: Case) -> Iterator[Finding]:
@@ -142,7 +142,6 @@ def check_order(case: Case) -> Iterator[Finding]:
     better = better_order(case.network, nodes)
     if better is None:
         yield ok(
-            "order",
             f"no other order of the {len(set(nodes))} hosts makes native calls {WORTH:g} times as fast",
         )
         return
@@ -153,7 +152,7 @@ def check_order(case: Case) -> Iterator[Finding]:
         case.network_file, form, hostfile=case.hostfile, slurm=slurm,
         hosts=[] if case.placement == "order" else sorted(better.hosts), ranks_per_host=len(nodes) // len(set(nodes)),
     )  # fmt: skip
-    yield note("order", better.sentence(), f"{command} > FILE; {FORMATS[form].use}")
+    yield note(better.sentence(), f"{command} > FILE; {FORMATS[form].use}")
 
 
 def _nodes(case: Case, slurm: bool) -> list[int]:

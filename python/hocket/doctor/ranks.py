@@ -103,7 +103,7 @@ def check_launcher(case: Case) -> Iterator[Finding]:
     start(case, {}, ["uname", "-n"])
     probe = probe_of(case)
     if probe is None:
-        yield note("launcher", "starts ranks; without a compiler and mpi4py none was started that calls MPI",
+        yield note("starts ranks; without a compiler and mpi4py none was started that calls MPI",
                    "pip install 'hocket[mpi4py]', or install a C++ compiler")  # fmt: skip
         return
     told = ranks_in(start(case, {}, probe).stdout)
@@ -115,18 +115,15 @@ def check_launcher(case: Case) -> Iterator[Finding]:
             if told and not any(rank.rank for rank in told)
             else "some are missing"
         )
-        yield problem(
-            "launcher", f"{count} ranks were started, {len(told)} told of themselves: {singles}", again
-        )
+        yield problem(f"{count} ranks were started, {len(told)} told of themselves: {singles}", again)
         return
     if not all(rank.right for rank in told):
-        yield problem("launcher", "an all-to-all of the MPI library delivers wrong bytes", again)
+        yield problem("an all-to-all of the MPI library delivers wrong bytes", again)
         return
     case.probe = probe
     case.ranks_told = told
     hosts = len({rank.name for rank in told})
     yield ok(
-        "launcher",
         f"starts {count} ranks on {hosts} {'host' if hosts == 1 else 'hosts'}, and their all-to-all is right",
     )
 
@@ -149,19 +146,18 @@ def check_placement(case: Case) -> Iterator[Finding]:
     torn = _torn(told, hosts_of)
     if uncertain:
         either = " or ".join(names[host] for host in hosts_of[uncertain[0].rank][:2])
-        yield problem("placement", f"{_ranks(uncertain, told)} may run on {either}", _REMEDY)
+        yield problem(f"{_ranks(uncertain, told)} may run on {either}", _REMEDY)
     if torn:
         claimed = _listed([names[host] for host in torn])
-        yield problem("placement", f"several machines are called {claimed}", _REMEDY)
+        yield problem(f"several machines are called {claimed}", _REMEDY)
     if not (unknown or uncertain or torn):
-        yield ok("placement", f"the network knows the hosts of all {len(told)} ranks")
+        yield ok(f"the network knows the hosts of all {len(told)} ranks")
     if not unknown:
         return
     hosts_known = [names[host] for host in case.network.hosts]
     what = "processor names" if case.placement == "names" else "names from Slurm"
     hosts = sorted({_name(rank, case.placement) or "(none)" for rank in unknown})
     yield problem(
-        "placement",
         f"{_ranks(unknown, told)} run on hosts that the network does not have: their {what} are "
         f"{_listed(hosts)}; the network has {_listed(hosts_known)}",
         "write these names into the network file; or give --placement FILE with one name of the network per "
@@ -202,7 +198,7 @@ def check_scheduled(case: Case) -> Iterator[Finding]:
     if case.mpi is None or case.probe is None or case.runtime is None:
         return
     if is_disabled(case.environment):
-        yield note("scheduled", "no call was scheduled, because HOCKET_DISABLE=1 is set", ENABLE)
+        yield note("no call was scheduled, because HOCKET_DISABLE=1 is set", ENABLE)
         return
     count = rank_count(case)
     invented = case.network is None
@@ -214,7 +210,6 @@ def check_scheduled(case: Case) -> Iterator[Finding]:
     said = [line.removeprefix("hocket: ") for line in done.stderr.splitlines() if line.startswith("hocket: ")]
     if len(told) != count or not all(rank.right for rank in told):
         yield problem(
-            "scheduled",
             "with Hocket the probe's all-to-all delivers wrong bytes",
             "do not use Hocket with this MPI, and report this with what 'hocket doctor --json' prints",
         )
@@ -222,23 +217,20 @@ def check_scheduled(case: Case) -> Iterator[Finding]:
     on = " on an invented network" if invented else ""
     for line in said:
         if line.startswith("all-to-all of "):
-            yield ok("scheduled", f"{line}{on}, every byte right")
+            yield ok(f"{line}{on}, every byte right")
             return
     told_before = _core.wrong_variables([f"{name}={value}" for name, value in case.environment.items()])
     reasons = [line for line in said if line not in told_before]
     if reasons:
-        yield problem("scheduled", f"the MPI library served the all-to-all: {reasons[0]}",
+        yield problem(f"the MPI library served the all-to-all: {reasons[0]}",
                       "follow the advice of this line and those above")  # fmt: skip
     elif count < 3:
-        yield note(
-            "scheduled", "with fewer than three ranks there is nothing to schedule", "give more: -n RANKS"
-        )
+        yield note("with fewer than three ranks there is nothing to schedule", "give more: -n RANKS")
     elif case.placement == "names" and len({rank.name for rank in told}) == 1:
-        yield note("scheduled", "all ranks are on one host, so there was nothing to schedule",
+        yield note("all ranks are on one host, so there was nothing to schedule",
                    "start them on several: --hostfile FILE")  # fmt: skip
     else:
         yield problem(
-            "scheduled",
             "the MPI library served the all-to-all, and the preload library said nothing",
             "check that the launcher hands LD_PRELOAD to its ranks",
         )

@@ -8,17 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
 from hocket import _core
-from hocket.demand.collectives import (
-    ALL_GATHER,
-    ALL_REDUCE,
-    ALL_TO_ALL,
-    BROADCAST,
-    GATHER,
-    IRREGULAR,
-    REDUCE,
-    REDUCE_SCATTER,
-    SCATTER,
-)
+from hocket.demand import collectives
 from hocket.errors import UsageError
 from hocket.export.c_tables import WIDTH, wrapped
 from hocket.units import format_bytes, format_rate, format_time
@@ -41,7 +31,6 @@ _PAPER: Final = (
     "A. Faraj and X. Yuan, Message Scheduling for All-to-All Personalized Communication on Ethernet Switched "
     "Clusters"
 )
-_REDUCES: Final = "any operation that commutes, datatype and counts, and MPI_IN_PLACE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,49 +65,61 @@ class RoutineOptions:
             )
 
 
-# By collective: what it is in the comment's first line, the arguments that it serves, and what of them must be large.
-_SERVES: Final = {
-    ALL_TO_ALL: (
-        "all-to-all personalised communication",
-        "any datatype and count, and MPI_IN_PLACE",
-        "messages",
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """Call that a collective's routine replaces, the sections of templates/calls.c.in that it is written with, and
+    words of its comment: the arguments that it serves, what of them must be large, and what the size is of."""
+
+    replaced: str  # the call of the MPI library
+    sections: tuple[str, ...]
+    arguments: str
+    large: str
+    size: str
+    suffix: str = ""  # of the second entry's name
+    title: str = ""  # of the comment, if it is not the collective's name
+
+
+_ANY: Final = "any datatype and count, and MPI_IN_PLACE"
+_REDUCES: Final = "any operation that commutes, datatype and counts, and MPI_IN_PLACE"
+ROUTINES: Final = {
+    collectives.ALL_TO_ALL: Routine(
+        "MPI_Alltoall", ("copy", "alltoall"), _ANY, "messages", "{} per message",
+        title="all-to-all personalised communication",
     ),
-    ALL_GATHER: ("", "any datatype and counts, and MPI_IN_PLACE", "contributions"),
-    BROADCAST: ("", "any datatype and count", "messages"),
-    GATHER: ("", "any datatype and count, and MPI_IN_PLACE", "messages"),
-    SCATTER: ("", "any datatype and count, and MPI_IN_PLACE", "messages"),
-    REDUCE_SCATTER: ("", _REDUCES, "blocks"),
-    ALL_REDUCE: ("", _REDUCES, "blocks"),
-    REDUCE: ("", _REDUCES, "vectors"),
-}
-_SIZE_OF: Final = {
-    ALL_TO_ALL: "{} per message",
-    ALL_GATHER: "{} per rank",
-    BROADCAST: "{} from the root",
-    GATHER: "{} per message",
-    SCATTER: "{} per message",
-    REDUCE_SCATTER: "blocks of {}",
-    ALL_REDUCE: "a vector of {}",
-    REDUCE: "a vector of {}",
-}
+    collectives.ALL_GATHER: Routine(
+        "MPI_Allgather", ("copy", "parts", "allgather"), "any datatype and counts, and MPI_IN_PLACE", "contributions",
+        "{} per rank", "v",
+    ),
+    collectives.BROADCAST: Routine(
+        "MPI_Bcast", ("parts", "broadcast"), "any datatype and count", "messages", "{} from the root"
+    ),
+    collectives.REDUCE_SCATTER: Routine(
+        "MPI_Reduce_scatter", ("copy", "sums", "reducescatter"), _REDUCES, "blocks", "blocks of {}", "_block"
+    ),
+    collectives.ALL_REDUCE: Routine(
+        "MPI_Allreduce", ("copy", "sums", "allreduce"), _REDUCES, "blocks", "a vector of {}"
+    ),
+    collectives.REDUCE: Routine("MPI_Reduce", ("copy", "sums", "reduce"), _REDUCES, "vectors", "a vector of {}"),
+    collectives.GATHER: Routine("MPI_Gather", ("copy", "rooted"), _ANY, "messages", "{} per message"),
+    collectives.SCATTER: Routine("MPI_Scatter", ("copy", "rooted"), _ANY, "messages", "{} per message"),
+}  # fmt: skip
 
 
 def header(
-    planned: PlannedExchange, source: str, options: RoutineOptions, waits: _core.Waits, size: int, root: int,
-    replaced: str, suffix: str,
-) -> str:  # fmt: skip
-    """``size``: bytes that the schedule was planned for; ``root``: its rank in the network, -1 without one;
-    ``replaced``: the library's call, with the ``suffix`` of a second one."""
+    planned: PlannedExchange, source: str, options: RoutineOptions, waits: _core.Waits, size: int, root: int
+) -> str:
+    """``size``: bytes that the schedule was planned for; ``root``: its rank in the network, -1 without one."""
     from importlib.metadata import version
 
     collective = planned.collective
     network, schedule, bounds = planned.network, planned.schedule, planned.bounds
-    title, arguments, large = _SERVES[collective]
+    routine = ROUTINES[collective]
     at_root = f", with rank {root} of the network as root" if root >= 0 else ""
-    mean = " (their mean)" if large in ("contributions", "blocks") else ""
+    mean = " (their mean)" if routine.large in ("contributions", "blocks") else ""
     serves = (
-        f"It serves communicators of {network.ranks} ranks, {arguments}{at_root}; other communicators"
-        f"{', other roots' if at_root else ''} and {large} below HOCKET_MIN_BYTES bytes{mean} go to the MPI library."
+        f"It serves communicators of {network.ranks} ranks, {routine.arguments}{at_root}; other communicators"
+        f"{', other roots' if at_root else ''} and {routine.large} below HOCKET_MIN_BYTES bytes{mean} go to the MPI "
+        "library."
     )
     names = network.names
     hosts = wrapped([names[host] for host in network.hosts], "  ").split("\n")
@@ -129,19 +130,19 @@ def header(
     ]
     left_out = len(network.links) - len(links)
     bottleneck = f" (bottleneck {network.channel_name(bounds.bottleneck) if network.channels else 'none'})"
-    by_time = collective != ALL_TO_ALL  # phases differ in length
+    by_time = collective != collectives.ALL_TO_ALL  # phases differ in length
     contention = (
         "none: no two messages of a phase share a link in one direction, inter-switch links as wide as their rate"
         if planned.certificate.contention_free
         else "messages of a phase share links: this schedule is for comparison"
     )
     return _block([
-        f"{options.function}: {title or collective}, scheduled for one network.",
+        f"{options.function}: {routine.title or collective}, scheduled for one network.",
         "",
         f"Written by Hocket {version('hocket')} from the plan {source}:",
         f"  hocket export {source} --to c --flow {options.flow} --function-name {options.function}",
         "",
-        _replaces(options.function, replaced, suffix),
+        _replaces(options.function, routine),
         "Compile it with any MPI:  mpicc -O2 -c FILE.c.",
         *wrap(serves, WIDTH),
         "",
@@ -151,7 +152,7 @@ def header(
         f"Contention  {contention}",
         f"Messages    {len(schedule)}; {_flow_text(options, waits)}",
         f"Time        {format_time(planned.bound_seconds, 4)} at least for "
-        f"{_SIZE_OF[collective].format(format_bytes(size))}, "
+        f"{routine.size.format(format_bytes(size))}, "
         f"{format_time(planned.predicted_seconds, 4)} predicted under tokens" + (bottleneck if by_time else ""),
         "",
         *wrap(f"Source: {_source_of(planned)}", WIDTH),
@@ -168,19 +169,23 @@ def header(
 def _source_of(planned: PlannedExchange) -> str:
     """Where the schedule and its synchronisation come from."""
     collective = planned.collective
-    if collective == ALL_TO_ALL:
+    if collective == collectives.ALL_TO_ALL:
         return (
             f"{_PAPER}, section 4 for the phases of trees. The pair-wise synchronisation is that of section 5: of two "
             "messages that share a link, the receiver of the earlier releases the sender of the later."
         )
-    pattern = IRREGULAR if collective in (GATHER, SCATTER) else ALL_GATHER
+    pattern = (
+        collectives.IRREGULAR
+        if collective in (collectives.GATHER, collectives.SCATTER)
+        else collectives.ALL_GATHER
+    )
     entries = (s for s in _core.all_algorithms() if s.name == planned.algorithm and s.pattern == pattern)
     source = next((s.source for s in entries), planned.algorithm)
     by_pairs = f"The pair-wise synchronisation is that of {_PAPER}, section 5."
-    if collective in (ALL_GATHER, BROADCAST):
+    if collective in (collectives.ALL_GATHER, collectives.BROADCAST):
         forwards = "A rank forwards what has come to it: a send waits until all that it carries is there."
         return f"{source}. {by_pairs} {forwards}"
-    if pattern == IRREGULAR:
+    if pattern == collectives.IRREGULAR:
         return f"{source}. {by_pairs}"
     return (
         f"{source}; of the all-gather that this is, turned round. What comes in is added in the order below, the same "
@@ -188,11 +193,11 @@ def _source_of(planned: PlannedExchange) -> str:
     )
 
 
-def _replaces(function: str, replaced: str, suffix: str) -> str:
-    ours, theirs = function, replaced
+def _replaces(function: str, routine: Routine) -> str:
+    ours, theirs, suffix = function, routine.replaced, routine.suffix
     if suffix:
-        ours, theirs = f"{function} and {function}{suffix}", f"{replaced} and {replaced}{suffix}"
-    if function == replaced:
+        ours, theirs = f"{ours} and {ours}{suffix}", f"{theirs} and {theirs}{suffix}"
+    if function == routine.replaced:
         return f"Link it with a program and it takes the place of the library's {theirs}."
     return f"Call {ours} with the arguments of {theirs}."
 

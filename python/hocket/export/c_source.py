@@ -4,50 +4,19 @@ schedule, and an executor that is the same for every collective."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import resources
 from typing import Final
 
 from hocket import _core
-from hocket.demand.collectives import (
-    ALL_GATHER,
-    ALL_REDUCE,
-    ALL_TO_ALL,
-    BROADCAST,
-    GATHER,
-    IRREGULAR,
-    REDUCE,
-    REDUCE_SCATTER,
-    SCATTER,
-    call_of,
-)
+from hocket.demand import collectives
 from hocket.errors import UsageError
-from hocket.export.c_header import RoutineOptions, header
+from hocket.export.c_header import ROUTINES, RoutineOptions, header
 from hocket.export.c_tables import Receive, Row, Send, carry, sizes, text, whole_blocks
 from hocket.planning.plan import PlannedExchange, flow_of, plan_collective
 
-
-@dataclass(frozen=True, slots=True)
-class Routine:
-    """Call that a collective's routine replaces, and the sections of templates/calls.c.in that it is written with."""
-
-    replaced: str  # the call of the MPI library
-    sections: tuple[str, ...]
-    suffix: str = ""  # of the second entry's name
-
-
-ROUTINES: Final = {
-    ALL_TO_ALL: Routine("MPI_Alltoall", ("copy", "alltoall")),
-    ALL_GATHER: Routine("MPI_Allgather", ("copy", "parts", "allgather"), "v"),
-    BROADCAST: Routine("MPI_Bcast", ("parts", "broadcast")),
-    REDUCE_SCATTER: Routine("MPI_Reduce_scatter", ("copy", "sums", "reducescatter"), "_block"),
-    ALL_REDUCE: Routine("MPI_Allreduce", ("copy", "sums", "allreduce")),
-    REDUCE: Routine("MPI_Reduce", ("copy", "sums", "reduce")),
-    GATHER: Routine("MPI_Gather", ("copy", "rooted")),
-    SCATTER: Routine("MPI_Scatter", ("copy", "rooted")),
-}
-_WHOLE: Final = (ALL_TO_ALL, GATHER, SCATTER)  # messages are blocks
-_REDUCE: Final = (REDUCE_SCATTER, ALL_REDUCE, REDUCE)
+_WHOLE: Final = (collectives.ALL_TO_ALL, collectives.GATHER, collectives.SCATTER)  # messages are blocks
+_REDUCE: Final = (collectives.REDUCE_SCATTER, collectives.ALL_REDUCE, collectives.REDUCE)
 
 
 def routine_options(plan: _core.Plan, function: str | None, flow: str | None) -> RoutineOptions:
@@ -61,8 +30,8 @@ def routine_options(plan: _core.Plan, function: str | None, flow: str | None) ->
 
 def _collective_of(demand: _core.Demand) -> str:
     """The collective that a routine is written of. Raises UsageError for a demand of none."""
-    call = call_of(demand)
-    if call is None and demand.pattern == IRREGULAR:
+    call = collectives.call_of(demand)
+    if call is None and demand.pattern == collectives.IRREGULAR:
         raise UsageError(
             "no routine is written of an irregular exchange",
             remedy=f"export a plan of {', '.join(ROUTINES)}",
@@ -79,7 +48,7 @@ def exchange_of(plan: _core.Plan, options: RoutineOptions) -> PlannedExchange:
     stated = PlannedExchange.of_file(plan)
     options.check_network(stated.network)
     collective = _collective_of(stated.demand)
-    if collective == ALL_REDUCE and stated.demand.contributions:
+    if collective == collectives.ALL_REDUCE and stated.demand.contributions:
         ranks = stated.network.ranks
         bytes = -(-sum(stated.demand.contributions) // ranks) * ranks
         planned = plan_collective(collective, stated.network, bytes, stated.algorithm, options.window)
@@ -118,7 +87,7 @@ def routine_source(planned: PlannedExchange, source: str, options: RoutineOption
         _check_whole(planned, rows)
         pieces = whole_blocks(rows)
         size, root = planned.demand.bytes, -1
-        if collective != ALL_TO_ALL:  # the rank to or from which all messages go
+        if collective != collectives.ALL_TO_ALL:  # the rank to or from which all messages go
             root = max(
                 range(len(rows)), key=lambda rank: max(len(rows[rank].sends), len(rows[rank].receives))
             )
@@ -127,7 +96,7 @@ def routine_source(planned: PlannedExchange, source: str, options: RoutineOption
         pieces = carry(schedule, programs, rows, collective in _REDUCE)
     phases, adding = schedule.phases, 0
     if collective in _REDUCE:
-        adding = phases // 2 if collective == ALL_REDUCE else phases
+        adding = phases // 2 if collective == collectives.ALL_REDUCE else phases
     constants = {
         "RANKS": (network.ranks, ""),
         "HOSTS": (len(network.hosts), ""),
@@ -139,19 +108,22 @@ def routine_source(planned: PlannedExchange, source: str, options: RoutineOption
             int(options.flow == "barrier"),
             "whether phases are kept apart by barriers",
         ),
-        "INTO_ROOT": (int(collective == GATHER), "whether blocks go into the root, not out of it"),
+        "INTO_ROOT": (
+            int(collective == collectives.GATHER),
+            "whether blocks go into the root, not out of it",
+        ),
     }
     sections = dict(re.findall(r"^== (\w+)\n((?:(?!== ).*\n?)*)", _template("calls"), re.MULTILINE))
     calls = "".join(sections[name] for name in routine.sections)
     names, ranks = network.names, network.ranks_per_node
-    gather = ROUTINES[ALL_GATHER].replaced
+    gather = ROUTINES[collectives.ALL_GATHER].replaced
     prototypes = re.findall(r"^int (?:.|\n)*?\)(?=\n\{)", calls, re.MULTILINE)
     return _fill(
         _template("routine")
         .replace("@CALL@", calls.strip("\n"))
         .replace("@PROTOTYPES@", ";\n".join(prototypes) + ";"),
         {
-            "HEADER": header(planned, source, options, waits, size, root, routine.replaced, routine.suffix),
+            "HEADER": header(planned, source, options, waits, size, root),
             "NATIVE": ("P" if options.function == routine.replaced else "") + routine.replaced,
             "ALLGATHER": "P" + gather if options.function == gather else gather,
             "SIZES": "\n".join(
@@ -168,7 +140,7 @@ def routine_source(planned: PlannedExchange, source: str, options: RoutineOption
 
 def _check_whole(planned: PlannedExchange, rows: list[Row]) -> None:
     """Raises UsageError for schedules that cut or pass on messages, or send several at once."""
-    if planned.collective == ALL_TO_ALL and not planned.schedule.direct:
+    if planned.collective == collectives.ALL_TO_ALL and not planned.schedule.direct:
         raise UsageError(
             f"'{planned.algorithm}' has ranks pass on parts of messages, for which no routine is written",
             remedy="choose another --algorithm",
@@ -180,7 +152,7 @@ def _check_whole(planned: PlannedExchange, rows: list[Row]) -> None:
                 f"'{planned.algorithm}' lets rank {rank} send several messages in one phase",
                 remedy="choose an algorithm that sends one at a time, for example ring",
             )
-    if planned.collective != ALL_TO_ALL and len(planned.schedule) != planned.network.ranks - 1:
+    if planned.collective != collectives.ALL_TO_ALL and len(planned.schedule) != planned.network.ranks - 1:
         raise UsageError(
             f"'{planned.algorithm}' cuts messages, and a routine sends them whole",
             remedy="choose an algorithm that does not, for example list",
@@ -190,14 +162,14 @@ def _check_whole(planned: PlannedExchange, rows: list[Row]) -> None:
 def _root_and_size(planned: PlannedExchange) -> tuple[int, int]:
     """Root of a collective (-1 without one), and its --bytes. Raises UsageError for unequal or empty
     contributions."""
-    demand, rooted = planned.demand, planned.collective in (BROADCAST, REDUCE)
+    demand, rooted = planned.demand, planned.collective in (collectives.BROADCAST, collectives.REDUCE)
     if demand.bytes == 0 or (demand.contributions and not rooted):
         raise UsageError(
             "a routine is written from a plan whose contributions are equal and not empty",
             remedy="plan with --bytes",
         )
     root = next(rank for rank, bytes in enumerate(demand.contributions) if bytes) if rooted else -1
-    return root, demand.bytes * (demand.ranks if planned.collective == ALL_REDUCE else 1)
+    return root, demand.bytes * (demand.ranks if planned.collective == collectives.ALL_REDUCE else 1)
 
 
 def _template(name: str) -> str:

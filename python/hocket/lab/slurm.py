@@ -19,6 +19,7 @@ from hocket.errors import MissingToolError, NetworkError
 from hocket.lab.cluster import Lab
 from hocket.launch.mpi import MpiFamily
 from hocket.network.description import NetworkDescription
+from hocket.network.parts import beside
 from hocket.system.files import make_folders, write_new
 
 TOOLS: Final = ("munged", "slurmctld", "slurmd", "srun", "sinfo")
@@ -50,10 +51,7 @@ def topology(network: NetworkDescription) -> str:
     if len(network.links) >= len(network.nodes):
         raise NetworkError("with --slurm switches are wired as a tree", remedy=_TREES)
     hosts = {node.name for node in network.nodes if node.is_host}
-    around: dict[str, list[str]] = {node.name: [] for node in network.nodes}
-    for link in network.links:
-        around[link.a].append(link.b)
-        around[link.b].append(link.a)
+    around = beside(network.nodes, network.links)
     switches = [node.name for node in network.nodes if not node.is_host]
     leaves = {name for name in switches if any(peer in hosts for peer in around[name])}
     upper = [name for name in switches if name not in leaves]

@@ -20,6 +20,7 @@ from hocket.lab import namespaces
 from hocket.lab.options import BURST
 from hocket.lab.state import LabNode
 from hocket.network.description import NetworkDescription
+from hocket.network.parts import beside
 
 ROUTER_ADDRESS = "02:01:00:00:00:00"  # hardware address of every port of every router
 ANSWERS_A_SECOND = 100  # ICMP errors of a router to one host, as switches limit them
@@ -40,10 +41,7 @@ _SETTINGS = {
 
 def next_hops(network: NetworkDescription) -> dict[str, dict[str, list[str]]]:
     """Neighbours of each switch on shortest ways to each host, by names. Hosts forward nothing."""
-    around: dict[str, list[str]] = {node.name: [] for node in network.nodes}
-    for link in network.links:
-        around[link.a].append(link.b)
-        around[link.b].append(link.a)
+    around = beside(network.nodes, network.links)
     hosts = {node.name for node in network.nodes if node.is_host}
     found: dict[str, dict[str, list[str]]] = {name: {} for name in around if name not in hosts}
     for host in hosts:

@@ -28,7 +28,7 @@ from hocket.network.measured import kept_path
 from hocket.planning.network_check import check_same_network
 from hocket.planning.plan import AUTO, MOST_STEPS, PlannedExchange, check, of_choice, ports_of
 from hocket.system.cache import choices_dir, keep
-from hocket.system.files import read_file, real_path
+from hocket.system.files import as_error, read_file, real_path
 
 _VARIABLES = {variable.name: variable for variable in _core.variables()}
 
@@ -263,14 +263,12 @@ def _check_holds(plan: _core.Plan, network: _core.Network, path: Path) -> None:
 
 def read_plan(path: Path) -> _core.Plan:
     """Raises PlanError for a file that cannot be read or is damaged."""
-    try:
+    with as_error(f"cannot read {path}", "make it with 'hocket plan'", PlanError):
         if ":" in str(real_path(path)):
             raise PlanError(f"{path}: the path of a plan cannot contain ':'", remedy="move the plan")
-        return _core.Plan.decode(read_file(path, again=True))
-    except OSError as error:
-        raise PlanError(
-            f"cannot read {path}: {error.strerror}", remedy="make it with 'hocket plan'"
-        ) from None
+        data = read_file(path, again=True)
+    try:
+        return _core.Plan.decode(data)
     except _core.PlanProblem as error:
         raise PlanError(f"{path}: {error}", remedy="make it again with 'hocket plan'") from None
 

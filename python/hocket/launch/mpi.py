@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -16,6 +15,7 @@ from enum import Enum
 from pathlib import Path
 
 from hocket.errors import MissingToolError, UsageError
+from hocket.launch.process import answer_of
 
 # They start ranks of whatever MPI, and do not say which.
 SCHEDULER_LAUNCHERS = ("srun", "flux", "aprun", "jsrun", "prun", "lrun", "ibrun", "palsrun")
@@ -88,16 +88,7 @@ class Mpi:
 def mpi_of(mpiexec: str) -> Mpi | None:
     """The MPI of the launcher at a path by what ``--version`` prints; None if it is none understood."""
     mpiexec = str(Path(mpiexec).absolute())  # it may be started from elsewhere
-    try:
-        done = subprocess.run(
-            [mpiexec, "--version"],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+    if (done := answer_of([mpiexec, "--version"], _SECONDS)) is None:
         return None
     text = done.stdout + done.stderr
     numbers = re.search(r"(\d+)\.\d+", text)
@@ -117,11 +108,7 @@ def abi_of(program: str) -> Abi:
     path, ldd = shutil.which(program), shutil.which("ldd")
     if path is None or ldd is None:
         return Abi.NATIVE
-    try:
-        done = subprocess.run(
-            [ldd, path], capture_output=True, text=True, errors="replace", timeout=_SECONDS, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
+    if (done := answer_of([ldd, path], _SECONDS)) is None:
         return Abi.NATIVE
     return Abi.STANDARD if re.search(r"^\s*libmpi_abi\.so", done.stdout, re.MULTILINE) else Abi.NATIVE
 
@@ -315,17 +302,10 @@ def mpi4py_environment(mpi: Mpi) -> dict[str, str]:
     """
     if "MPI4PY_LIBMPI" in os.environ:
         return {}
+    shown = answer_of([mpi.mpicc, "-show"], _SECONDS)
     try:
-        shown = subprocess.run(
-            [mpi.mpicc, "-show"],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_SECONDS,
-            check=False,
-        )
-        words = shlex.split(shown.stdout)
-    except (OSError, subprocess.TimeoutExpired, ValueError):
+        words = shlex.split(shown.stdout) if shown else []
+    except ValueError:
         return {}
     folders = [Path(word[2:]) for word in words if word.startswith("-L")]
     names = [word[2:] for word in words if word.startswith("-lmpi")]  # mpi, mpi_abi; Debian's MPICH: mpich

@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import IO, Any, Final
 
 from hocket.errors import MissingToolError
+from hocket.system.files import as_error
 from hocket.system.signals import (
     Terminated,
     as_exceptions,
@@ -62,7 +63,8 @@ def started(
     with as_exceptions(), ExitStack() as stack:
         with postponed():
             ends_with_us = stack.enter_context(ending_with_us())
-            try:
+            remedy = "check the MPI installation, and its name and permissions"
+            with as_error(f"{command[0]} does not start", remedy, MissingToolError):
                 process = subprocess.Popen(
                     command,
                     stdin=stdin,
@@ -73,11 +75,6 @@ def started(
                     errors="replace",
                     start_new_session=True,
                 )
-            except OSError as error:
-                raise MissingToolError(
-                    f"{command[0]} does not start: {error.strerror}",
-                    remedy="check the MPI installation, and its name and permissions",
-                ) from None
 
             ends_with_us(process.pid)
 
@@ -144,6 +141,24 @@ def captured(
     if not in_time:
         raise TimedOutError(texts[0])
     return subprocess.CompletedProcess(command, _code(process), *texts)
+
+
+def answer_of(
+    command: Sequence[str], seconds: float, given: str | None = None
+) -> subprocess.CompletedProcess[str] | None:
+    """Output of a tool, given some input; None if it does not start, or does not end in time."""
+    try:
+        return subprocess.run(
+            command,
+            input=given,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=seconds,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
 
 
 def ended(process: subprocess.Popen[Any], seconds: float | None = None) -> bool:

@@ -8,6 +8,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +30,7 @@ from hocket.demand.collectives import (
 from hocket.errors import UsageError
 from hocket.launch.job import Tell
 from hocket.launch.runtime.library import RuntimeLibrary, everywhere, load_library
-from hocket.measure.bench_exchanges import EXCHANGES, AllToAllV, Exchange, bound_seconds, nodes_of_ranks
+from hocket.measure.bench_exchanges import AllToAllV, Exchange, bound_seconds, exchange_of, nodes_of_ranks
 from hocket.measure.bench_rows import (
     Request,
     Row,
@@ -63,38 +64,39 @@ class Measurement:
         self._names: dict[int, str] = {}  # of the communicators in use
 
     def row(self, size: int) -> Row:
-        """Measure one size: warm-up, then blocks A B B A of timed calls; the slowest rank's time counts."""
-        exchange, sizes = self._exchange(size)
-        native = self._native()
-        # A fresh communicator: what it learnt from small messages must not count for large ones.
-        scheduled = self.comm.Dup() if self.library is not None else None
-        candidates = [native] if scheduled is None else [native, scheduled]
-        self._names = {comm.handle: "scheduled" for comm in candidates} | {native.handle: "native"}
-        problems: list[str] = []
-        once = sum(self._warm_up(exchange, comm, problems) for comm in candidates)
-        blocks = [native, *candidates[1:], *candidates[1:], native]
-        count = int(self.request.seconds / max(len(blocks) / len(candidates) * once, 1e-9))
-        count = min(max(count, LEAST_CALLS), MOST_CALLS)
-        times: dict[bool, list[float]] = {False: [], True: []}
-        before = self._scheduled_calls()
-        for comm in blocks:
-            times[comm is scheduled] += self._block(exchange, comm, count, problems)
-        ours = self._scheduled_calls() - before
-        for comm in candidates:
-            comm.Free()
-        bound = self._bound(size, sizes)
-        wrong = problems[0] if problems else ""
-        if scheduled is None:
-            return Row(size, Times.of(times[False]), bound=bound, wrong=wrong)
-        return Row(
-            size,
-            Times.of(times[False]),
-            Times.of(times[True]),
-            paired_ratio(times[False], times[True]),
-            bound,
-            served_by(ours, len(times[True])),
-            wrong,
+        """Measure one size by the library's call and, if there is a runtime, as it is scheduled."""
+        comms = {"native": self._native()}
+        if self.library is not None:
+            # A fresh communicator: what it learnt from small messages must not count for large ones.
+            comms["scheduled"] = self.comm.Dup()
+        row, times, ours = self._in_turn(size, comms)
+        if "scheduled" not in times:
+            return row
+        return replace(
+            row,
+            scheduled=Times.of(times["scheduled"]),
+            ratio=paired_ratio(times["native"], times["scheduled"]),
+            served=served_by(ours, len(times["scheduled"])),
         )
+
+    def _in_turn(self, size: int, comms: dict[str, MPI.Intracomm]) -> tuple[Row, dict[str, list[float]], int]:
+        """Measure one size on each communicator: warm-up, then blocks A B B A of timed calls; the slowest rank's time
+        counts. Returns the row with the first one's times, the seconds of all, and how many calls were scheduled."""
+        exchange, sizes = self._exchange(size)
+        self._names = {comm.handle: name for name, comm in comms.items()}
+        problems: list[str] = []
+        once = sum(self._warm_up(exchange, comm, problems) for comm in comms.values())
+        count = min(max(int(self.request.seconds / max(2 * once, 1e-9)), LEAST_CALLS), MOST_CALLS)
+        times: dict[str, list[float]] = {name: [] for name in comms}
+        before = self._scheduled_calls()
+        for name in [*comms, *reversed(comms)]:
+            times[name] += self._block(exchange, comms[name], count, problems)
+        ours = self._scheduled_calls() - before
+        for comm in comms.values():
+            comm.Free()
+        first = Times.of(next(iter(times.values())))
+        bound, wrong = self._bound(size, sizes), problems[0] if problems else ""
+        return Row(size, first, bound=bound, wrong=wrong), times, ours
 
     def candidates(self) -> list[str]:
         """Names of what calls are chosen from; nothing without a runtime."""
@@ -107,29 +109,11 @@ class Measurement:
         return names
 
     def row_of_candidates(self, size: int) -> Row:
-        """Measure one size by every candidate, each on a communicator of its own: warm-up, blocks in turn and
-        back again."""
-        exchange, sizes = self._exchange(size)
-        comms = {name: self._by_candidate(name) for name in self.candidates()}
-        self._names = {comm.handle: name for name, comm in comms.items()}
-        problems: list[str] = []
-        once = sum(self._warm_up(exchange, comm, problems) for comm in comms.values())
-        count = min(max(int(self.request.seconds / max(2 * once, 1e-9)), LEAST_CALLS), MOST_CALLS)
-        times: dict[str, list[float]] = {name: [] for name in comms}
-        for name in [*comms, *reversed(comms)]:
-            times[name] += self._block(exchange, comms[name], count, problems)
-        for comm in comms.values():
-            comm.Free()
+        """Measure one size by every candidate, each on a communicator of its own."""
+        row, times, _ = self._in_turn(size, {name: self._by_candidate(name) for name in self.candidates()})
         choice, regret = choice_and_regret(times)
-        return Row(
-            size,
-            Times.of(times[next(iter(times))]),
-            bound=self._bound(size, sizes),
-            wrong=problems[0] if problems else "",
-            candidates={name: Times.of(seconds) for name, seconds in times.items()},
-            choice=choice,
-            regret=regret,
-        )
+        candidates = {name: Times.of(seconds) for name, seconds in times.items()}
+        return replace(row, candidates=candidates, choice=choice, regret=regret)
 
     def close(self) -> None:
         self.control.Free()
@@ -154,7 +138,7 @@ class Measurement:
 
     def _exchange(self, size: int) -> tuple[Exchange, npt.NDArray[np.int64] | None]:
         if self.request.pattern != IRREGULAR:
-            return EXCHANGES[self.request.pattern](self.comm, size), None
+            return exchange_of(self.comm, self.request.pattern, size), None
         sizes = irregular_sizes(self.comm.Get_size(), size, self.request.density, self.request.seed)
         return AllToAllV(self.comm, sizes), sizes
 

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections import defaultdict
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
 from hocket import _core
-from hocket.demand.collectives import (
-    ALL_GATHER,
-    ALL_REDUCE,
-    ALL_TO_ALL,
-    BROADCAST,
-    COLLECTIVES,
-    GATHER,
-    REDUCE,
-    REDUCE_SCATTER,
-    SCATTER,
-)
+from hocket.demand import collectives
+from hocket.measure.bench_rows import EQUAL_CALLS
+from hocket.order.gains import places_of
 
 Bytes = npt.NDArray[np.uint8]
+Blocks = list[tuple[int, int]]  # the other rank, and bytes
 
 
 def message(source: int, target: int, begin: int, end: int) -> Bytes:
@@ -34,30 +24,31 @@ def message(source: int, target: int, begin: int, end: int) -> Bytes:
     return ((mixed ^ (mixed >> np.uint32(15))) >> np.uint32(11)).astype(np.uint8)
 
 
-class Exchange(ABC):
-    """Exchange of one collective and size, with buffers that know what must arrive. Sizes and offsets are
-    bytes."""
+class Exchange:
+    """A collective call, and buffers that know what must arrive. Sizes and offsets are bytes."""
 
-    def __init__(self, rank: int, sent: list[tuple[int, int]], received: list[tuple[int, int]]) -> None:
-        """``sent``: target and bytes of each message, as they lie in the buffer; ``received``: source and bytes."""
-        self.rank = rank
+    operation: tuple[MPI.Op, ...] = ()
+
+    def __init__(
+        self, comm: MPI.Intracomm, call: str, sent: Blocks, received: Blocks, *, for_all: bool = False
+    ) -> None:
+        """``call``: the method of mpi4py's communicators; ``sent``: target and bytes of each block, as they lie in the
+        buffer; ``received``: source and bytes. ``for_all``: what a rank sends is the same for all, as if for rank 0."""
+        self.rank = comm.Get_rank()
+        self.target = 0 if for_all else self.rank  # of what comes in, as its senders name it
+        self._call = call
         self.blocks = received
         self.send = np.concatenate(
-            [np.empty(0, np.uint8), *(message(rank, target, 0, size) for target, size in sent)]
+            [np.empty(0, np.uint8), *(message(self.rank, target, 0, size) for target, size in sent)]
         )
         self.receive = np.empty(sum(size for _, size in received), np.uint8)
 
-    @abstractmethod
     def call(self, comm: MPI.Intracomm) -> None:
-        """The collective call."""
-
-    def target(self) -> int:
-        """Target of incoming messages, as their senders name it."""
-        return self.rank
+        getattr(comm, self._call)([self.send, MPI.BYTE], [self.receive, MPI.BYTE], *self.operation)
 
     def expected(self, source: int, size: int) -> Bytes:
         """Expected content of an incoming block."""
-        return message(source, self.target(), 0, size)
+        return message(source, self.target, 0, size)
 
     def poison(self) -> None:
         """Makes every byte wrong, so that what does not arrive is noticed."""
@@ -81,32 +72,11 @@ class Exchange(ABC):
         return ""
 
 
-class AllToAll(Exchange):
-    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
-        everybody = [(other, size) for other in range(comm.Get_size())]
-        super().__init__(comm.Get_rank(), everybody, everybody)
-
-    def call(self, comm: MPI.Intracomm) -> None:
-        comm.Alltoall([self.send, MPI.BYTE], [self.receive, MPI.BYTE])
-
-
-class AllGather(Exchange):
-    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
-        everybody = [(other, size) for other in range(comm.Get_size())]
-        super().__init__(comm.Get_rank(), [(self.target(), size)], everybody)
-
-    def target(self) -> int:
-        return 0  # all get the same
-
-    def call(self, comm: MPI.Intracomm) -> None:
-        comm.Allgather([self.send, MPI.BYTE], [self.receive, MPI.BYTE])
-
-
 class AllToAllV(Exchange):
     def __init__(self, comm: MPI.Intracomm, sizes: npt.NDArray[np.int64]) -> None:
         rank = comm.Get_rank()
         out, into = sizes[rank].tolist(), sizes[:, rank].tolist()
-        super().__init__(rank, list(enumerate(out)), list(enumerate(into)))
+        super().__init__(comm, "Alltoallv", list(enumerate(out)), list(enumerate(into)))
         self._out, self._into = self._layout(out), self._layout(into)
 
     @staticmethod
@@ -120,47 +90,19 @@ class AllToAllV(Exchange):
 class Broadcast(Exchange):
     """Broadcast from rank 0, whose buffer is filled again before each call."""
 
-    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
-        super().__init__(comm.Get_rank(), [(0, size if comm.Get_rank() == 0 else 0)], [(0, size)])
-
-    def target(self) -> int:
-        return 0
-
     def call(self, comm: MPI.Intracomm) -> None:
         if self.rank == 0:
             self.receive[:] = self.send
         comm.Bcast([self.receive, MPI.BYTE])
 
 
-class Gather(Exchange):
-    """Into rank 0, as Scatter is from it."""
-
-    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
-        rank = comm.Get_rank()
-        everybody = [(other, size) for other in range(comm.Get_size())]
-        super().__init__(rank, [(0, size)], everybody if rank == 0 else [])
-
-    def call(self, comm: MPI.Intracomm) -> None:
-        comm.Gather([self.send, MPI.BYTE], [self.receive, MPI.BYTE])
-
-
-class Scatter(Exchange):
-    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
-        rank = comm.Get_rank()
-        everybody = [(other, size) for other in range(comm.Get_size())]
-        super().__init__(rank, everybody if rank == 0 else [], [(0, size)])
-
-    def call(self, comm: MPI.Intracomm) -> None:
-        comm.Scatter([self.send, MPI.BYTE], [self.receive, MPI.BYTE])
-
-
 class Sum(Exchange):
     """Reduction of bytes without carry (exclusive or), whose result does not depend on the order."""
 
-    def __init__(
-        self, comm: MPI.Intracomm, sent: list[tuple[int, int]], received: list[tuple[int, int]]
-    ) -> None:
-        super().__init__(comm.Get_rank(), sent, received)
+    operation = (MPI.BXOR,)
+
+    def __init__(self, comm: MPI.Intracomm, call: str, sent: Blocks, received: Blocks) -> None:
+        super().__init__(comm, call, sent, received)
         self._sums = {block: np.zeros(size, np.uint8) for block, size in received}
         for block, size in received:
             for rank in range(comm.Get_size()):
@@ -170,41 +112,27 @@ class Sum(Exchange):
         return self._sums[source]
 
 
-class AllReduce(Sum):
-    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
-        super().__init__(comm, [(0, size)], [(0, size)])
-
-    def call(self, comm: MPI.Intracomm) -> None:
-        comm.Allreduce([self.send, MPI.BYTE], [self.receive, MPI.BYTE], MPI.BXOR)
-
-
-class Reduce(Sum):
-    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
-        super().__init__(comm, [(0, size)], [(0, size)] if comm.Get_rank() == 0 else [])
-
-    def call(self, comm: MPI.Intracomm) -> None:
-        comm.Reduce([self.send, MPI.BYTE], [self.receive, MPI.BYTE], MPI.BXOR)
-
-
-class ReduceScatter(Sum):
-    def __init__(self, comm: MPI.Intracomm, size: int) -> None:
-        blocks = [(other, size) for other in range(comm.Get_size())]
-        super().__init__(comm, blocks, [(comm.Get_rank(), size)])
-
-    def call(self, comm: MPI.Intracomm) -> None:
-        comm.Reduce_scatter_block([self.send, MPI.BYTE], [self.receive, MPI.BYTE], MPI.BXOR)
-
-
-EXCHANGES: Final[dict[str, Callable[[MPI.Intracomm, int], Exchange]]] = {
-    ALL_TO_ALL: AllToAll,
-    ALL_GATHER: AllGather,
-    REDUCE_SCATTER: ReduceScatter,
-    ALL_REDUCE: AllReduce,
-    BROADCAST: Broadcast,
-    REDUCE: Reduce,
-    GATHER: Gather,
-    SCATTER: Scatter,
-}
+def exchange_of(comm: MPI.Intracomm, pattern: str, size: int) -> Exchange:
+    """The call of a collective whose blocks have ``size`` bytes each; the root, where there is one, is rank 0."""
+    rank, call = comm.Get_rank(), EQUAL_CALLS[pattern].removeprefix("MPI_")
+    each, one = [(other, size) for other in range(comm.Get_size())], [(0, size)]
+    each_at_root, one_at_root = (each, one) if rank == 0 else ([], [])
+    sent, received = {
+        collectives.ALL_TO_ALL: (each, each),
+        collectives.ALL_GATHER: (one, each),
+        collectives.REDUCE_SCATTER: (each, [(rank, size)]),
+        collectives.ALL_REDUCE: (one, one),
+        collectives.BROADCAST: (one_at_root, one),
+        collectives.REDUCE: (one, one_at_root),
+        collectives.GATHER: (one, each_at_root),
+        collectives.SCATTER: (each_at_root, one),
+    }[pattern]
+    if pattern in (collectives.REDUCE_SCATTER, collectives.ALL_REDUCE, collectives.REDUCE):
+        return Sum(comm, call, sent, received)
+    kind = Broadcast if pattern == collectives.BROADCAST else Exchange
+    return kind(
+        comm, call, sent, received, for_all=pattern in (collectives.ALL_GATHER, collectives.BROADCAST)
+    )
 
 
 def nodes_of_ranks(network: _core.Network, processors: Sequence[str], placement: str) -> Sequence[int] | None:
@@ -248,21 +176,13 @@ def bound_seconds(
             return None
         used = network.restricted_to([int(count) for count in counts])
     if sizes is None:
-        root = 0 if nodes is None else int(_places(used, nodes)[0])
-        demand = COLLECTIVES[pattern].demand(ranks, size, root)
+        root = 0 if nodes is None else int(places_of(used, nodes)[0])
+        demand = collectives.COLLECTIVES[pattern].demand(ranks, size, root)
     else:
         assert nodes is not None
-        places = _places(used, nodes)
+        places = places_of(used, nodes)
         source, target = np.nonzero(sizes)
         demand = _core.Demand.irregular(
             ranks, places[source].tolist(), places[target].tolist(), sizes[source, target].tolist()
         )
     return float(_core.lower_bounds(used, demand).seconds)
-
-
-def _places(network: _core.Network, nodes: Sequence[int]) -> npt.NDArray[np.int64]:
-    """The network's number of each rank: those of a host in their order."""
-    free = defaultdict(list)
-    for place in reversed(range(network.ranks)):
-        free[network.host_of(place)].append(place)
-    return np.array([free[node].pop() for node in nodes], np.int64)

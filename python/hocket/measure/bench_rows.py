@@ -14,16 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hocket import _core
-from hocket.demand.collectives import (
-    ALL_GATHER,
-    ALL_REDUCE,
-    ALL_TO_ALL,
-    BROADCAST,
-    GATHER,
-    REDUCE,
-    REDUCE_SCATTER,
-    SCATTER,
-)
+from hocket.demand import collectives
 from hocket.errors import UsageError
 from hocket.units import parse_bytes
 
@@ -87,14 +78,14 @@ def irregular_sizes(ranks: int, average: int, density: float, seed: int) -> npt.
 
 # Collectives that are measured, and the call; what is called is in bench_exchanges.py.
 EQUAL_CALLS: Final = {
-    ALL_TO_ALL: "MPI_Alltoall",
-    ALL_GATHER: "MPI_Allgather",
-    REDUCE_SCATTER: "MPI_Reduce_scatter_block",
-    ALL_REDUCE: "MPI_Allreduce",
-    BROADCAST: "MPI_Bcast",
-    REDUCE: "MPI_Reduce",
-    GATHER: "MPI_Gather",
-    SCATTER: "MPI_Scatter",
+    collectives.ALL_TO_ALL: "MPI_Alltoall",
+    collectives.ALL_GATHER: "MPI_Allgather",
+    collectives.REDUCE_SCATTER: "MPI_Reduce_scatter_block",
+    collectives.ALL_REDUCE: "MPI_Allreduce",
+    collectives.BROADCAST: "MPI_Bcast",
+    collectives.REDUCE: "MPI_Reduce",
+    collectives.GATHER: "MPI_Gather",
+    collectives.SCATTER: "MPI_Scatter",
 }
 
 
@@ -113,9 +104,6 @@ class Request:
     seed: int = 1
     candidates: bool = False
     network: str | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
     @classmethod
     def from_dict(cls, request: Mapping[str, Any]) -> Self:

@@ -12,7 +12,7 @@ from typing import Final
 from hocket import _core
 from hocket.errors import HocketError
 from hocket.system.cache import choices_dir
-from hocket.system.files import open_new, read_file
+from hocket.system.files import as_error, open_new, read_file
 from hocket.units import format_bytes, format_time
 
 NATIVE: Final = "native"  # the library's call
@@ -50,14 +50,7 @@ class Choice:
         return _core.choose.least_bytes(size) - 1 if size < 128 else 2**64 - 1
 
     def candidate(self, name: str) -> _core.choose.CandidateTimings | None:
-        return next(
-            (
-                candidate
-                for candidate in self.timings.candidates
-                if candidate.name == name and candidate.calls
-            ),
-            None,
-        )
+        return next((each for each in self.timings.candidates if each.name == name and each.calls), None)
 
     @property
     def gain(self) -> float | None:
@@ -88,19 +81,22 @@ class Choice:
         ]
 
 
-def files() -> list[Path]:
-    return sorted(choices_dir().glob("*.txt"))
+def files(place: str = "") -> list[Path]:
+    """Files of places whose name begins so. Raises HocketError if there is no such place."""
+    found = [path for path in sorted(choices_dir().glob("*.txt")) if path.stem.startswith(place)]
+    if place and not found:
+        raise HocketError(
+            f"no timings are kept for the place '{place}'", remedy="hocket tune show lists all places"
+        )
+    return found
 
 
 def read(path: Path) -> list[Choice]:
     """Raises HocketError for a file that cannot be used."""
+    with as_error(f"cannot read {path}", "check its permissions, or: hocket tune clear"):
+        text = read_file(path).decode("latin-1")
     try:
-        return [Choice(one) for one in _core.choose.parse_kept_timings(read_file(path).decode("latin-1"))]
-    except OSError as error:
-        raise HocketError(
-            f"cannot read {path}: {error.strerror or error}",
-            remedy="check its permissions, or: hocket tune clear",
-        ) from None
+        return [Choice(one) for one in _core.choose.parse_kept_timings(text)]
     except _core.InputError as error:
         raise HocketError(f"{path}: {error}", remedy="forget it: hocket tune clear") from None
 
@@ -108,22 +104,13 @@ def read(path: Path) -> list[Choice]:
 def choices(place: str = "") -> list[Choice]:
     """Kept timings of places whose name begins so, by call and size. Raises HocketError if there is no such
     place, or for a file that cannot be used."""
-    found = [path for path in files() if path.stem.startswith(place)]
-    if place and not found:
-        raise HocketError(
-            f"no timings are kept for the place '{place}'", remedy="hocket tune show lists all places"
-        )
-    every = [choice for path in found for choice in read(path)]
+    every = [choice for path in files(place) for choice in read(path)]
     return sorted(every, key=lambda one: (one.timings.place, one.timings.call, one.timings.size_class))
 
 
 def forget(place: str = "") -> list[Path]:
     """Removes the files of places whose name begins so, damaged ones as well."""
-    found = [path for path in files() if path.stem.startswith(place)]
-    if place and not found:
-        raise HocketError(
-            f"no timings are kept for the place '{place}'", remedy="hocket tune show lists all places"
-        )
+    found = files(place)
     with _locked():
         for path in found:
             path.unlink(missing_ok=True)

@@ -34,9 +34,10 @@ def usable_memory(ranks: int, quick: bool) -> int:
 
     A rank needs three times as much, a third of it shared.
     """
+    import psutil
+
     wanted = _QUICK if quick else _MOST
-    free = _free_bytes()
-    shared = _free_shared_bytes()
+    free, shared = psutil.virtual_memory().available, _free_shared_bytes()
     return max(min(wanted, free // (8 * ranks), shared // (4 * ranks)) // _MiB * _MiB, _LEAST)
 
 
@@ -109,16 +110,6 @@ def _answer(
 ) -> Any:
     job = Job(f"hocket.measure.memory_ranks:{work}", ranks, what, "all was measured", _PATIENCE)
     return run_job(job, mpi, {}, report, verbose=None).answer
-
-
-def _free_bytes() -> int:
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
-        pass
-    return 8 * _MOST
 
 
 def _free_shared_bytes() -> int:

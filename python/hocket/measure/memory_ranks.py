@@ -70,23 +70,17 @@ class Rank:
         n = shape.bytes
         return lambda r: _core.copy(self.source[:n], self.target[:n], r), n
 
-    def _strided_read(self, shape: Shape) -> tuple[Kernel, int]:
+    def _strided(self, shape: Shape, read: int, write: int) -> tuple[Kernel, int]:
+        """Copy elements that are so many elements apart where they are read, and where they are written."""
         n = shape.bytes // (_STRIDE * shape.width)
-        return (
-            lambda r: _core.copy_strided(
-                shape.width, self.source[: shape.bytes], _STRIDE, self.target[: n * shape.width], 1, n, r
-            ),
-            n,
-        )
+        source, target = self.source[: n * read * shape.width], self.target[: n * write * shape.width]
+        return lambda r: _core.copy_strided(shape.width, source, read, target, write, n, r), n
+
+    def _strided_read(self, shape: Shape) -> tuple[Kernel, int]:
+        return self._strided(shape, _STRIDE, 1)
 
     def _strided_write(self, shape: Shape) -> tuple[Kernel, int]:
-        n = shape.bytes // (_STRIDE * shape.width)
-        return (
-            lambda r: _core.copy_strided(
-                shape.width, self.source[: n * shape.width], 1, self.target[: shape.bytes], _STRIDE, n, r
-            ),
-            n,
-        )
+        return self._strided(shape, 1, _STRIDE)
 
     def _index(self, shape: Shape) -> npt.NDArray[np.int64]:
         places = shape.bytes // shape.width

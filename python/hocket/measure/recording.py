@@ -13,6 +13,7 @@ from typing import Final
 
 from hocket.demand.recorded import RecordedCall
 from hocket.errors import HocketError, Where
+from hocket.system.files import as_error
 
 _NOTHING: Final = "no collective call was recorded"
 _REMEDY: Final = "record again; on several hosts the directory of -o must be one that all of them see"
@@ -123,12 +124,8 @@ def _named(ranks: list[int]) -> str:
 
 def _read(path: Path) -> RankRecord:
     """A rank that was killed while it wrote may leave half a line, which counts for nothing."""
-    try:
+    with as_error("cannot be read", _REMEDY, where=Where(str(path))):
         lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        raise HocketError(
-            f"cannot be read: {error.strerror}", where=Where(str(path)), remedy=_REMEDY
-        ) from None
     if len(lines) == 1:  # not even the first line, which is written before any call
         raise HocketError(
             f"{path.name.replace('-', ' ')} could not write its record",

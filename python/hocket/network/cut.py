@@ -9,7 +9,7 @@ from dataclasses import replace
 from hocket._core import Network
 from hocket.errors import NetworkError, Where
 from hocket.network.description import NetworkDescription
-from hocket.network.parts import MAX_ENTRIES, Forwarding
+from hocket.network.parts import MAX_ENTRIES, Forwarding, beside, without_dead_ends
 
 
 def cut(description: NetworkDescription, names: Collection[str]) -> NetworkDescription:
@@ -45,17 +45,8 @@ def cut(description: NetworkDescription, names: Collection[str]) -> NetworkDescr
 def _between(description: NetworkDescription) -> set[str]:
     """Names of the hosts, and of the switches that do not lead to a dead end."""
     hosts = {node.name for node in description.nodes if node.is_host}
-    beside: dict[str, set[str]] = {node.name: set() for node in description.nodes}
-    for link in description.links:
-        beside[link.a].add(link.b)
-        beside[link.b].add(link.a)
-    ends = [name for name in beside if name not in hosts and len(beside[name]) < 2]
-    for name in ends:  # grows
-        for other in beside.pop(name):
-            beside[other].discard(name)
-            if other not in hosts and len(beside[other]) == 1:
-                ends.append(other)
-    return set(beside)
+    wired = {name: set(others) for name, others in beside(description.nodes, description.links).items()}
+    return set(without_dead_ends(wired, hosts))
 
 
 def _keep_routes(whole: Network, part: NetworkDescription, links: Sequence[int]) -> None:

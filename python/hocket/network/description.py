@@ -32,6 +32,7 @@ from hocket.network.parts import (
     Routing,
     Shape,
     Wiring,
+    beside,
     switch_links,
 )
 from hocket.network.paths import Paths, settled
@@ -67,14 +68,11 @@ def explained(
 
 def joined(nodes: Sequence[Node], links: Sequence[Link]) -> bool:
     """True if links join all nodes, whether hosts forward or not."""
-    beside: dict[str, list[str]] = {node.name: [] for node in nodes}
-    for link in links:
-        beside[link.a].append(link.b)
-        beside[link.b].append(link.a)
+    wired = beside(nodes, links)
     seen = {nodes[0].name}
     waiting = list(seen)
     while waiting:
-        new = set(beside[waiting.pop()]) - seen
+        new = set(wired[waiting.pop()]) - seen
         seen |= new
         waiting += new
     return len(seen) == len(nodes)

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final
 
 from hocket import _core
-from hocket._core import Network
+from hocket._core import Network, NetworkSpec
 from hocket.errors import Where
 from hocket.network.description import NetworkDescription
-from hocket.network.parts import MAX_NAME, MAX_NODES, Defaults, Wiring
+from hocket.network.parts import MAX_NAME, MAX_NODES, Defaults, Shape, Wiring
 from hocket.network.source import Source, shown
 
 MAX_LINKS: Final = 4 * MAX_NODES
@@ -25,18 +25,8 @@ def switch_tree(
     source: str, switches: Sequence[tuple[int, int]], defaults: Defaults, where: Where
 ) -> NetworkDescription:
     """Switches as (parent or -1, number of hosts), parents first."""
-    make = partial(
-        _core.tree_spec,
-        array("i", (parent for parent, _ in switches)),
-        array("I", (hosts for _, hosts in switches)),
-        defaults.rate,
-        defaults.latency,
-        defaults.ranks,
-    )
-    uplinks = len(switches) - 1
-    return _described(
-        source, Wiring("tree", make, uplinks, (defaults.rate,) if uplinks else (), defaults.rate, where)
-    )
+    sizes = array("i", (parent for parent, _ in switches)), array("I", (hosts for _, hosts in switches))
+    return _wired(source, "tree", partial(_core.tree_spec, *sizes), len(switches) - 1, defaults, where)
 
 
 def fat_tree_levels(down: Sequence[int], up: Sequence[int]) -> list[int]:
@@ -60,14 +50,10 @@ def fat_tree(
 ) -> NetworkDescription:
     """An extended generalised fat tree: a tree if each switch has one parent, else a graph. ``names``: of all nodes,
     level by level from the hosts."""
-    make = partial(
-        _core.fat_tree_spec, down, up, cables, defaults.rate, defaults.latency, defaults.ranks, names
-    )
+    spec = partial(_core.fat_tree_spec, down, up, cables, names=names)
     uplinks = fat_tree_links(down, up) - fat_tree_levels(down, up)[0] * up[0]
     rates = tuple({defaults.rate * parallel for parallel in cables[1:]})
-    return _described(
-        source, Wiring("tree" if max(up) == 1 else "graph", make, uplinks, rates, defaults.rate, where)
-    )
+    return _wired(source, "tree" if max(up) == 1 else "graph", spec, uplinks, defaults, where, rates)
 
 
 def dragonfly_links(groups: int, routers: int, hosts: int, between: int) -> int:
@@ -76,22 +62,12 @@ def dragonfly_links(groups: int, routers: int, hosts: int, between: int) -> int:
     return inside + between * (groups * (groups - 1) // 2)
 
 
-def dragonfly(
-    source: str,
-    groups: int,
-    routers: int,
-    hosts: int,
-    between: int,
-    defaults: Defaults,
-    where: Where,
-) -> NetworkDescription:
-    """Groups of routers, each wired to each within its group; ``between`` links between any two groups."""
-    sizes = groups, routers, hosts, between
-    make = partial(_core.dragonfly_spec, *sizes, defaults.rate, defaults.latency, defaults.ranks)
+def dragonfly(source: str, sizes: Sequence[int], defaults: Defaults, where: Where) -> NetworkDescription:
+    """Groups of routers, each wired to each within its group. ``sizes``: groups, routers in each, hosts on a router,
+    links between any two groups."""
+    groups, routers, hosts, _ = sizes
     uplinks = dragonfly_links(*sizes) - groups * routers * hosts
-    return _described(
-        source, Wiring("graph", make, uplinks, (defaults.rate,) if uplinks else (), defaults.rate, where)
-    )
+    return _wired(source, "graph", partial(_core.dragonfly_spec, *sizes), uplinks, defaults, where)
 
 
 def dragonfly_plus_links(groups: int, leaves: int, hosts: int, spines: int, between: int) -> int:
@@ -99,26 +75,23 @@ def dragonfly_plus_links(groups: int, leaves: int, hosts: int, spines: int, betw
     return groups * leaves * (hosts + spines) + between * (groups * (groups - 1) // 2)
 
 
-def dragonfly_plus(
-    source: str,
-    groups: int,
-    leaves: int,
-    hosts: int,
-    spines: int,
-    between: int,
-    defaults: Defaults,
-    where: Where,
-) -> NetworkDescription:
-    """Groups of leaf switches with hosts, each leaf wired to each spine of its group; ``between`` links between any two
-    groups."""
-    sizes = groups, leaves, hosts, spines, between
-    make = partial(_core.dragonfly_plus_spec, *sizes, defaults.rate, defaults.latency, defaults.ranks)
+def dragonfly_plus(source: str, sizes: Sequence[int], defaults: Defaults, where: Where) -> NetworkDescription:
+    """Groups of leaves with hosts, each leaf wired to each spine of its group. ``sizes``: groups, leaves in each,
+    hosts on a leaf, spines in each group, links between any two groups."""
+    groups, leaves, hosts, *_ = sizes
     uplinks = dragonfly_plus_links(*sizes) - groups * leaves * hosts
-    return _described(source, Wiring("graph", make, uplinks, (defaults.rate,), defaults.rate, where))
+    return _wired(source, "graph", partial(_core.dragonfly_plus_spec, *sizes), uplinks, defaults, where)
 
 
-def _described(source: str, wiring: Wiring) -> NetworkDescription:
-    return NetworkDescription(source=source, shape=wiring.shape, wiring=wiring)
+def _wired(
+    source: str, shape: Shape, spec: Callable[..., NetworkSpec], uplinks: int, defaults: Defaults, where: Where,
+    uplink_rates: tuple[float, ...] | None = None,
+) -> NetworkDescription:  # fmt: skip
+    """A network of so many inter-switch links, as fast as those of hosts unless ``uplink_rates`` says otherwise."""
+    make = partial(spec, rate=defaults.rate, latency=defaults.latency, ranks=defaults.ranks)
+    rates = (defaults.rate,) if uplink_rates is None else uplink_rates
+    wiring = Wiring(shape, make, uplinks, rates, defaults.rate, where)
+    return NetworkDescription(source=source, shape=shape, wiring=wiring)
 
 
 def sides_of(network: Network) -> list[int]:

@@ -15,7 +15,7 @@ from typing import Final
 from hocket.errors import NetworkError, Where
 from hocket.network.cables import SOME, Cable, Merge, cables_of, heard_by, listed, name_of, recorder
 from hocket.network.description import NetworkDescription
-from hocket.network.parts import Defaults, Link
+from hocket.network.parts import Defaults, Link, beside, without_dead_ends
 from hocket.network.readers.lldp import Record
 from hocket.network.source import shown
 from hocket.system.text import natural
@@ -44,13 +44,10 @@ def components_of(description: NetworkDescription) -> list[NetworkDescription]:
 
 
 def _parts(description: NetworkDescription) -> list[NetworkDescription]:
-    beside: dict[str, list[str]] = {node.name: [] for node in description.nodes}
-    for link in description.links:
-        beside[link.a].append(link.b)
-        beside[link.b].append(link.a)
+    wired = beside(description.nodes, description.links)
     part_of: dict[str, NetworkDescription] = {}
     parts = []
-    for first in beside:
+    for first in wired:
         if first in part_of:
             continue
         part = NetworkDescription(source=description.source, shape=description.shape)
@@ -58,7 +55,7 @@ def _parts(description: NetworkDescription) -> list[NetworkDescription]:
         part_of[first] = part
         reached = [first]
         for name in reached:  # grows
-            for other in beside[name]:
+            for other in wired[name]:
                 if other not in part_of:
                     part_of[other] = part
                     reached.append(other)
@@ -201,25 +198,18 @@ def _check_wired(cables: list[Cable], hosts: set[str], what: str, remedy: str) -
 
 def _leading_somewhere(state: Merge, cables: list[Cable], hosts: set[str]) -> set[str]:
     """The switches that a message may pass: ends without hosts are taken off, one after the other."""
-    beside: dict[str, set[str]] = {}
+    wired: dict[str, set[str]] = {}
     for cable in cables:
         a, b = cable.ends
-        beside.setdefault(a, set()).add(b)
-        beside.setdefault(b, set()).add(a)
-    ends = [name for name in beside if name not in hosts and len(beside[name]) < 2]
-    for name in ends:  # grows
-        for other in beside.pop(name, set()):
-            if other in beside:
-                beside[other].discard(name)
-                if other not in hosts and len(beside[other]) < 2:
-                    ends.append(other)
-    gone = sorted(set(ends), key=natural)
-    if gone:
+        wired.setdefault(a, set()).add(b)
+        wired.setdefault(b, set()).add(a)
+    left = without_dead_ends(wired, hosts)
+    if gone := sorted(wired.keys() - left, key=natural):
         state.notes.append(
             f"left out, as no message passes it: {listed(gone, 'node')}; say --hosts if it is a host that forwards "
             "(containers, virtual machines)"
         )
-    return set(beside) - hosts
+    return left.keys() - hosts
 
 
 def _description(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -195,3 +195,25 @@ def switch_links(nodes: Sequence[Node], links: Sequence[Link]) -> list[int]:
     """The links between two switches, by index."""
     switches = {node.name for node in nodes if not node.is_host}
     return [index for index, link in enumerate(links) if link.a in switches and link.b in switches]
+
+
+def beside(nodes: Sequence[Node], links: Sequence[Link]) -> dict[str, list[str]]:
+    """The nodes that each node is wired to, by name, in the order of the links."""
+    found: dict[str, list[str]] = {node.name: [] for node in nodes}
+    for link in links:
+        found[link.a].append(link.b)
+        found[link.b].append(link.a)
+    return found
+
+
+def without_dead_ends(wired: Mapping[str, set[str]], hosts: Collection[str]) -> dict[str, set[str]]:
+    """Rest of a network (:func:`beside`) when ends that are no hosts are taken off, one after the other: the
+    nodes that a message may pass."""
+    left = {name: set(others) for name, others in wired.items()}
+    ends = [name for name in left if name not in hosts and len(left[name]) < 2]
+    for name in ends:  # grows
+        for other in left.pop(name, set()):
+            left[other].discard(name)
+            if other not in hosts and len(left[other]) < 2:
+                ends.append(other)
+    return left

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hocket.errors import MissingToolError
+from hocket.system.files import as_error
 
 _IP_RECVERR, _IPV6_RECVERR = 11, 25  # <linux/in.h>, <linux/in6.h>; the socket module has no names for them
 _ERROR: Final = struct.Struct("=IBBBBII")  # sock_extended_err; then comes the address of who says so
@@ -99,18 +100,14 @@ def _opened(probe: Probe) -> socket.socket | None:
     try:
         handle.setblocking(False)
         handle.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
+        remedy = "paths are found on Linux, outside of containers that emulate its network"
+        with as_error("this system hands no answers of routers to sockets", remedy, MissingToolError):
             if six:
                 handle.setsockopt(socket.IPPROTO_IPV6, _IPV6_RECVERR, 1)
                 handle.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS, probe.hops)
             else:
                 handle.setsockopt(socket.IPPROTO_IP, _IP_RECVERR, 1)
                 handle.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, probe.hops)
-        except OSError as problem:
-            raise MissingToolError(
-                f"this system hands no answers of routers to sockets: {problem.strerror}",
-                remedy="paths are found on Linux, outside of containers that emulate its network",
-            ) from None
         handle.bind(("", probe.from_port))
         if handle.connect_ex((probe.to, probe.to_port)) == errno.EINPROGRESS:
             return handle

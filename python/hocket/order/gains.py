@@ -162,7 +162,7 @@ def better_order(
     job = JobHosts(part, list(counts), [names[node] for node in counts])
     wanted = parse_wanted(",".join(collectives), part.ranks, _core.REFERENCE_BYTES)
     order = order_job(job, wanted, whole_hosts=True)
-    now = _places(part, nodes)
+    now = places_of(part, nodes)
     gain = gain_of(part, now, order.place, wanted)
     if gain < WORTH:
         return None
@@ -171,7 +171,7 @@ def better_order(
     return Better(gain, f"{call.collective} by {call.name}", most, [name for name, _ in order.blocks])
 
 
-def _places(network: _core.Network, nodes: Sequence[int]) -> Places:
+def places_of(network: _core.Network, nodes: Sequence[int]) -> Places:
     """The place of each rank: the next one of its host."""
     counts = network.ranks_per_node
     ends = itertools.accumulate(counts[node] for node in network.hosts)

@@ -73,20 +73,13 @@ def colours() -> ListedColormap:
 
 def colour_bar(figure: Figure, top: float, tall: float, title: str) -> None:
     """Draw the colour bar at the right edge; ``top`` and ``tall`` are in inches."""
-    width, height = figure.get_size_inches()
-    bar = figure.add_axes((1 - 0.62 / width, 1 - (top + tall) / height, 0.11 / width, tall / height))
+    strip = style.colour_strip(figure, top, tall, title)
     # The lowest colour, idle, stands apart.
     values = np.linspace(1, 1 / 255, 255)[:, None]
-    bar.imshow(values, aspect="auto", cmap=colours(), norm=NORM, extent=(0, 1, 0, 1))
-    bar.imshow([[0.0]], aspect="auto", cmap=colours(), norm=NORM, extent=(0, 1, -0.17, -0.05))
-    bar.set_ylim(-0.17, 1)
-    bar.set_xticks([])
-    bar.yaxis.tick_right()
-    bar.set_yticks([-0.11, 0.5, 1], ["idle", "50 %", "100 %"])
-    bar.tick_params(length=0, labelsize=7.5)
-    bar.set_title(title, fontsize=8, color=style.MUTED, pad=4)
-    for spine in bar.spines.values():
-        spine.set_visible(False)
+    strip.imshow(values, aspect="auto", cmap=colours(), norm=NORM, extent=(0, 1, 0, 1))
+    strip.imshow([[0.0]], aspect="auto", cmap=colours(), norm=NORM, extent=(0, 1, -0.17, -0.05))
+    strip.set_ylim(-0.17, 1)
+    strip.set_yticks([-0.11, 0.5, 1], ["idle", "50 %", "100 %"])
 
 
 ROW_HEIGHT = 0.19  # inches

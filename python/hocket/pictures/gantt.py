@@ -242,20 +242,12 @@ class _Drawing:
         )
 
     def _colour_bar(self, tall: float) -> None:
-        width, height = self.figure.get_size_inches()
-        place = (1 - 0.62 / width, 1 - (TOP + tall) / height, 0.11 / width, tall / height)
-        bar = self.figure.add_axes(place)
+        strip = style.colour_strip(self.figure, TOP, tall, "phase")
         values = np.linspace(0, max(self.schedule.phases - 1, 1), 256)[:, None]
-        bar.imshow(
+        strip.imshow(
             values, aspect="auto", cmap=self.colours, extent=(0, 1, max(self.schedule.phases, 1) + 0.5, 0.5)
         )
-        bar.set_xticks([])
-        bar.yaxis.tick_right()
-        bar.set_yticks([1, self.schedule.phases], ["1", f"{self.schedule.phases:,}"])
-        bar.tick_params(length=0, labelsize=7.5)
-        bar.set_title("phase", fontsize=8, color=style.MUTED, pad=4)
-        for spine in bar.spines.values():
-            spine.set_visible(False)
+        strip.set_yticks([1, self.schedule.phases], ["1", f"{self.schedule.phases:,}"])
 
 
 def assign_lanes(start: NDArray[np.float64], end: NDArray[np.float64]) -> tuple[NDArray[np.int64], int]:

@@ -264,16 +264,9 @@ def _plain(axes: Axes, name: str, below: str, ticks: int, *, integer: bool) -> N
 
 
 def _colour_bar(figure: Figure, colours: ListedColormap, norm: Normalize, most: int, top: float) -> None:
-    width, height = figure.get_size_inches()
-    tall = min(2.2, height - top - BOTTOM)
-    bar = figure.add_axes((1 - 0.62 / width, 1 - (top + tall) / height, 0.11 / width, tall / height))
+    tall = min(2.2, float(figure.get_size_inches()[1]) - top - BOTTOM)
+    strip = style.colour_strip(figure, top, tall, "messages")
     values = np.linspace(0, most, min(most + 1, COLOURS))[:, None]
-    bar.imshow(values[::-1], aspect="auto", cmap=colours, norm=norm, extent=(0, 1, -0.5, most + 0.5))
-    bar.set_xticks([])
-    bar.yaxis.tick_right()
+    strip.imshow(values[::-1], aspect="auto", cmap=colours, norm=norm, extent=(0, 1, -0.5, most + 0.5))
     ticks = list(range(most + 1)) if most <= 8 else [0, most // 2, most]
-    bar.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
-    bar.tick_params(length=0, labelsize=7.5)
-    bar.set_title("messages", fontsize=8, color=style.MUTED, pad=4)
-    for spine in bar.spines.values():
-        spine.set_visible(False)
+    strip.set_yticks(ticks, [f"{tick:,}" for tick in ticks])

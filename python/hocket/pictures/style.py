@@ -103,6 +103,19 @@ def footnote(figure: Figure, left: float, *notes: str) -> None:
     figure.text(left, 0.16 / figure.get_size_inches()[1], text, fontsize=7.5, color=MUTED, style="italic")
 
 
+def colour_strip(figure: Figure, top: float, tall: float, title: str) -> Axes:
+    """Axes of a strip of colours at the right edge, with ticks beside it; ``top`` and ``tall`` are in inches."""
+    width, height = figure.get_size_inches()
+    strip = figure.add_axes((1 - 0.62 / width, 1 - (top + tall) / height, 0.11 / width, tall / height))
+    strip.set_xticks([])
+    strip.yaxis.tick_right()
+    strip.tick_params(length=0, labelsize=7.5)
+    strip.set_title(title, fontsize=8, color=MUTED, pad=4)
+    for spine in strip.spines.values():
+        spine.set_visible(False)
+    return strip
+
+
 def time_unit(seconds: float) -> tuple[float, str]:
     """Factor that makes a number of seconds short, and the unit of the product."""
     for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "µs")):

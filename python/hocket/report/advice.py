@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any, Final
 
 from hocket import _core
 from hocket.demand.collectives import COLLECTIVES
+from hocket.launch.process import answer_of
 from hocket.order import DEFAULT_CALLS
 from hocket.order.formats import FORMATS
 from hocket.order.gains import better_order, command_for
@@ -52,15 +52,9 @@ def same_places(found: Mapping[Site, Place]) -> dict[Site, Site]:
 def _asked(tool: str, path: str, sites: list[Site]) -> dict[Site, Place]:
     command = [tool, "--functions", "--demangle", f"--exe={path}"]
     offsets = "".join(f"{site.offset:#x}\n" for site in sites)
-    try:
-        done = subprocess.run(
-            command, input=offsets, capture_output=True, text=True, errors="replace",
-            timeout=_SECONDS, check=False,
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired):
-        return {}
-    answers = done.stdout.splitlines()
-    if done.returncode != 0 or len(answers) != 2 * len(sites):
+    done = answer_of(command, _SECONDS, offsets)
+    answers = done.stdout.splitlines() if done else []
+    if done is None or done.returncode != 0 or len(answers) != 2 * len(sites):
         return {}
     return {
         site: _place(function, where, site)

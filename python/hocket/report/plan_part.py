@@ -79,24 +79,15 @@ def plan_sections(title: str, plan: Plan) -> Iterator[Section]:
             ]
         )
     )
+    note = "Predicted: by Hocket's simulator, without per-message costs. Bound: no schedule on these routes is faster."
     if simulated is None:
-        head.add(
-            paragraph(
+        note = "Nothing is sent."
+        if len(schedule):
+            note = (
                 f"More than {MOST_SIMULATED:,} messages are not simulated here: times are those that the plan "
                 "states, and pictures go by its phases."
-                if len(schedule)
-                else "Nothing is sent.",
-                "note",
             )
-        )
-    else:
-        head.add(
-            paragraph(
-                "Predicted: by Hocket's simulator, without per-message costs. "
-                "Bound: no schedule on these routes is faster.",
-                "note",
-            )
-        )
+    head.add(paragraph(note, "note"))
     yield head
     loads = Loads.of(network, carried(network, schedule), f"this {demand.pattern} exchange")
     yield _section("The network and its bottleneck", _network_parts(network, loads))

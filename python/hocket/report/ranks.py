@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, TypeVar
 
 from hocket.errors import HocketError, ReportError, Where
 from hocket.system.files import decode, read_limited
@@ -19,6 +19,9 @@ _MOST_TEXT: Final = 4096
 _REMEDY: Final = "run the program again; all hosts need the same Hocket, and room for the report"
 _MOST_COUNT: Final = 2**64 - 1
 _MOST_INT: Final = 2**31 - 1
+Number: TypeAlias = int  # of ranks or hosts, as C counts them
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -37,7 +40,7 @@ class RankRow:
 
     call: str  # MPI_Alltoall
     site: Site
-    communicator: int  # ranks
+    communicator: Number  # ranks
     least: int  # bytes per message, as the next
     most: int
     scheduled: bool
@@ -64,8 +67,8 @@ class ChoiceRow:
 
     collective: str  # all-to-all
     candidate: str  # native, or the schedule that serves them by now
-    communicator: int  # ranks
-    hosts: int
+    communicator: Number  # ranks
+    hosts: Number
     message: int  # bytes, in the first of the calls
     calls: int
     trials: int
@@ -125,6 +128,19 @@ class _Fields:
             )
         return float(value)
 
+    def record(self, kind: type[T], **known: Any) -> T:
+        """An object of a dataclass, each of its fields from the value of that name, but for those that are known."""
+        read: dict[str, Callable[[str], Any]] = {
+            "bool": self.flag,
+            "str": self.text,
+            "int": self.count,
+            "Number": lambda name: self.count(name, most=_MOST_INT),
+            "float": self.seconds,
+            "Site": lambda _: self.record(Site),
+        }
+        own = (field for field in fields(kind) if field.name not in known)  # type: ignore[arg-type]
+        return kind(**known, **{field.name: read[str(field.type)](field.name) for field in own})
+
 
 def _fields(line: str, where: Where) -> _Fields:
     try:
@@ -134,43 +150,6 @@ def _fields(line: str, where: Where) -> _Fields:
     if not isinstance(values, dict):
         raise ReportError("is not a JSON object", where=where, remedy=_REMEDY)
     return _Fields(values, where)
-
-
-def _row(fields: _Fields) -> RankRow:
-    return RankRow(
-        call=fields.text("call"),
-        site=Site(
-            fields.text("object"), fields.count("offset"), fields.text("function"), fields.count("into")
-        ),
-        communicator=fields.count("communicator", most=_MOST_INT),
-        least=fields.count("least"),
-        most=fields.count("most"),
-        scheduled=fields.flag("scheduled"),
-        why=fields.text("why"),
-        detail=fields.text("detail"),
-        calls=fields.count("calls"),
-        exchanges=fields.count("exchanges"),
-        bytes=fields.count("bytes"),
-        seconds=fields.seconds("seconds"),
-        under_way=fields.seconds("under_way"),
-        predicted=fields.seconds("predicted"),
-        bound=fields.seconds("bound"),
-    )
-
-
-def _choice(fields: _Fields) -> ChoiceRow:
-    return ChoiceRow(
-        collective=fields.text("choice"),
-        candidate=fields.text("candidate"),
-        communicator=fields.count("communicator", most=_MOST_INT),
-        hosts=fields.count("hosts", most=_MOST_INT),
-        message=fields.count("message"),
-        calls=fields.count("calls"),
-        trials=fields.count("trials"),
-        native=fields.seconds("native"),
-        predicted=fields.seconds("predicted"),
-        measured=fields.seconds("measured"),
-    )
 
 
 def read_rank(path: Path) -> RankReport:
@@ -191,8 +170,8 @@ def read_rank(path: Path) -> RankReport:
         pid=first.count("pid"),
         spawned=first.flag("spawned"),
         finished=first.flag("finished"),
-        rows=tuple(map(_row, told[:rows])),
-        choices=tuple(map(_choice, told[rows:])),
+        rows=tuple(row.record(RankRow) for row in told[:rows]),
+        choices=tuple(row.record(ChoiceRow, collective=row.text("choice")) for row in told[rows:]),
     )
 
 
@@ -254,14 +233,9 @@ def _line(kind: _Kind, rows_of: Sequence[Sequence[RankRow]]) -> Line:
     """``rows_of``: of each rank that has any."""
     rows = [row for of_rank in rows_of for row in of_rank]
     times = [sum(row.time for row in of_rank) for of_rank in rows_of]
-    call, site, communicator, scheduled, why, detail = kind
+    call = kind[0]
     return Line(
-        call=call,
-        site=site,
-        communicator=communicator,
-        scheduled=scheduled,
-        why=why,
-        detail=detail,
+        *kind,
         ranks=len(rows_of),
         calls=max(sum(row.calls for row in of_rank) for of_rank in rows_of),
         exchanges=max(sum(row.exchanges for row in of_rank) for of_rank in rows_of),

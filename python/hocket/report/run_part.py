@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +14,7 @@ from hocket.errors import ReportError, Where
 from hocket.pictures import style
 from hocket.pictures.curves import COLOURS, Curve, draw_curves
 from hocket.report.html import Section, bullets, facts, paragraph, picture, table
+from hocket.report.ranks import ChoiceRow
 from hocket.report.summary import CALLS, CHOICES, TEXTS, call_cells, choice_cells, size_of, where_of
 from hocket.units import format_time, format_total
 
@@ -35,17 +37,9 @@ _KINDS: Final[dict[str, tuple[type, ...]]] = {
     "message_bytes": (list,),
     "seconds": (dict,),
 }
-_CHOICE: Final[dict[str, tuple[type, ...]]] = {
-    "collective": (str,),
-    "candidate": (str,),
-    "communicator": (int,),
-    "hosts": (int,),
-    "message": (int,),
-    "calls": (int,),
-    "trials": (int,),
-    "native": (int, float),
-    "predicted": (int, float),
-    "measured": (int, float),
+_CHOICE: Final = {
+    field.name: {"str": (str,), "float": (int, float)}.get(str(field.type), (int,))
+    for field in fields(ChoiceRow)
 }
 SCHEDULED: Final = "scheduled"
 

@@ -46,13 +46,7 @@ class Call:
             step()
 
         everywhere(self.comm, checked)
-        first, *others = self.comm.allgather(_kind(self.source, self.element is None))
-        for rank, other in enumerate(others, 1):
-            if other != first:
-                raise UsageError(
-                    f"ranks differ: rank 0 has {first}, rank {rank} {other}",
-                    remedy="give the same on all ranks",
-                )
+        same_everywhere(self.comm, _kind(self.source, self.element is None))
 
     @property
     def width(self) -> int:
@@ -75,6 +69,16 @@ class Call:
         if out is not self.target:  # it was not contiguous
             out[...] = self.target
         return out
+
+
+def same_everywhere(comm: MPI.Comm, given: str) -> None:
+    """Raises UsageError on all ranks where what they were given differs. Collective."""
+    first, *others = comm.allgather(given)
+    for rank, other in enumerate(others, 1):
+        if other != first:
+            raise UsageError(
+                f"ranks differ: rank 0 has {first}, rank {rank} {other}", remedy="give the same on all ranks"
+            )
 
 
 def _kind(array: Array, rows: bool) -> str:

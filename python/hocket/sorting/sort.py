@@ -18,11 +18,11 @@ import numpy.typing as npt
 from hocket import _core
 from hocket.errors import UsageError
 from hocket.launch.runtime.library import RuntimeLibrary, everywhere, load_sort_library
+from hocket.sorting.arguments import Array, same_everywhere
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-Array = npt.NDArray[Any]
 Progress = Callable[[str, int, int], object]
 
 # hocket_sort.h
@@ -163,7 +163,7 @@ def sort_report(
 
     everywhere(comm, prepare)
     assert given is not None
-    _same_everywhere(comm, given)
+    same_everywhere(comm, given.description)
     handle = ctypes.c_void_p()
     library.check(
         "hocket_sort",
@@ -279,16 +279,6 @@ class _Told:
     def raise_problem(self) -> None:
         if self._problem is not None:
             raise self._problem
-
-
-def _same_everywhere(comm: MPI.Comm, given: _Given) -> None:
-    first, *others = comm.allgather(given.description)
-    for rank, other in enumerate(others, 1):
-        if other != first:
-            raise UsageError(
-                f"ranks differ: rank 0 has {first}, rank {rank} {other}",
-                remedy="give the same on all ranks",
-            )
 
 
 def _one_of(name: str, codes: dict[str, int], what: str) -> int:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Final
 
 from hocket.errors import HocketError
-from hocket.system.files import close_to_others, make_folders, open_new, real_path
+from hocket.system.files import as_error, close_to_others, make_folders, open_new, real_path
 from hocket.system.signals import as_exceptions
 
 OWN_PLACE: Final = "set XDG_CACHE_HOME to a directory of your own"
@@ -47,10 +47,8 @@ def check_above(path: Path) -> None:
 
 def check_private(path: Path) -> None:
     """Raises HocketError if this is neither the user's nor root's, or if others can write to it."""
-    try:
+    with as_error(f"cannot use {path}", "check its permissions"):
         status = path.lstat()
-    except OSError as error:
-        raise HocketError(f"cannot use {path}: {error.strerror}", remedy="check its permissions") from None
     if stat.S_ISLNK(status.st_mode) or status.st_uid not in _trusted():
         what, remedy = "is a link or belongs to another user", f"remove it, or {OWN_PLACE}"
     elif _others_can_write(status):
@@ -133,14 +131,10 @@ def cache_dir() -> Path:
         base = Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache").absolute() / "hocket"
     except (RuntimeError, KeyError):
         raise HocketError("there is no home directory to keep built code in", remedy=OWN_PLACE) from None
-    try:
+    with as_error(f"cannot use the cache directory {base}", OWN_PLACE):
         make_folders(base, _folder_mode())
         os.scandir(base).close()  # root may have made it for itself
         base = real_path(base)  # what is checked is what is used, whoever may change a link
-    except OSError as error:
-        raise HocketError(
-            f"cannot use the cache directory {base}: {error.strerror}", remedy=OWN_PLACE
-        ) from None
     check_private(base)
     check_above(base)
     return base

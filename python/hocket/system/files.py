@@ -33,6 +33,17 @@ def real_path(path: str | os.PathLike[str]) -> Path:
     return found
 
 
+@contextmanager
+def as_error(
+    what: str, remedy: str, kind: type[HocketError] = HocketError, where: Where | None = None
+) -> Iterator[None]:
+    """An OSError within is raised as an error of this kind: ``what`` failed, and why by the system's word."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{what}: {error.strerror or error}", where=where, remedy=remedy) from None
+
+
 def open_file(path: str | os.PathLike[str], again: bool = False) -> BinaryIO:
     """A file to read. Raises OSError, also for a device, which may have no end.
 

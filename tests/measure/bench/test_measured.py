@@ -194,9 +194,9 @@ from hocket.measure import bench_exchanges as exchanges
 from hocket.cli import main
 
 arguments = sys.argv[1:]
-kinds = {"AllToAll": "all-to-all", "AllGather": "all-gather", "AllToAllV": "irregular",
-         "ReduceScatter": "reduce-scatter", "AllReduce": "all-reduce", "Broadcast": "broadcast"}
-for kind, pattern in kinds.items():
+kinds = {"irregular": "AllToAllV", "broadcast": "Broadcast"}
+for pattern in "all-to-all", "all-gather", "irregular", "reduce-scatter", "all-reduce", "broadcast":
+    kind = kinds.get(pattern, "Exchange")
     original = getattr(exchanges, kind).call
     for damage in "flipped", "lost", "none":
 
@@ -214,6 +214,7 @@ for kind, pattern in kinds.items():
         codes = MPI.COMM_WORLD.gather(code)
         if codes:
             print(max(codes), flush=True)
+    getattr(exchanges, kind).call = original
 """
 
 

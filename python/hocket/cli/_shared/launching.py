@@ -12,7 +12,7 @@ import click
 
 from hocket.cli._shared.usage import Choice, Decorator, gathered, named, options
 from hocket.errors import UsageError
-from hocket.system.files import open_file
+from hocket.system.files import as_error, open_file
 
 if TYPE_CHECKING:
     from hocket._core import Network
@@ -140,15 +140,11 @@ program_options = gathered(
 
 
 def _readable_hostfile(_context: click.Context, _option: click.Parameter, path: str | None) -> str | None:
-    if path is None:
-        return None
-    try:
-        with open_file(path, again=True):
-            return path
-    except OSError as error:
-        raise UsageError(
-            f"--hostfile {path}: {error.strerror}", remedy="name a file that lists hosts, one on each line"
-        ) from None
+    if path is not None:
+        remedy = "name a file that lists hosts, one on each line"
+        with as_error(f"--hostfile {path}", remedy, UsageError), open_file(path, again=True):
+            pass
+    return path
 
 
 hostfile_option = click.option(

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from hocket import _core
-from hocket._core import Plan
+from hocket._core import Network, Plan
 from hocket.cli._shared.usage import Choice, Decorator, Whole, gathered, named, options
-from hocket.cli._shared.work import read_whole, with_spinner
+from hocket.cli._shared.work import read_whole, tell, with_spinner
 from hocket.errors import PlanError, UsageError
 
 if TYPE_CHECKING:
@@ -201,6 +201,31 @@ def loud(known: KnownNetwork, every: bool = False) -> str:
         elif every:
             lines.append(rates.text)
     return "\n".join(lines)
+
+
+def tell_network(
+    known: KnownNetwork, network: Network, files: Collection[str], source: str, name: str, **more: int
+) -> None:
+    """Prints what was written of a network, which has the rates of ``known``. ``name``: of its ``source``, for people;
+    ``more``: of the report."""
+    hosts = len(network.hosts)
+    switches, links, entries = network.nodes - hosts, len(network.links), more.get("forwarding_entries")
+    report = {
+        "source": source,
+        "shape": network.shape.name,
+        "hosts": hosts,
+        "switches": switches,
+        "links": links,
+    }
+    tell(
+        {**report, **more, "files": list(files), **known.rates_as_json()},
+        lambda: [
+            f"{name}: a {network.shape.name} of {hosts} hosts, {switches} switches, {links} links"
+            + (f", {entries} forwarding entries" if entries else ""),
+            *filter(None, [loud(known)]),
+            *(f"wrote {path}" for path in files),
+        ],
+    )
 
 
 def load_plan(path: str) -> Plan:

@@ -14,7 +14,7 @@ from hocket import _core
 from hocket.cli._shared.options import loud
 from hocket.cli._shared.plan_output import HEADER, MOST_ROWS, PREDICTED, row_texts
 from hocket.cli._shared.request import Request
-from hocket.cli._shared.work import tell, with_spinner, write_atomically
+from hocket.cli._shared.work import picked, tell, with_spinner, write_atomically
 from hocket.demand.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, REDUCE_SCATTER
 from hocket.errors import PlanError
 from hocket.planning.figures import Figures, peak_rss_bytes, ratio
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 TRANSFERS_AT_ONCE = 100_000  # written, of a program
 SAMPLED_MESSAGES = 20_000  # of an all-to-all of which only one program is computed
+_OF_RING = ("edges", "channels", "collisions", "missing", "unordered", "findings", "ok")
+_OF_SAMPLE = ("messages", "channels", "collisions", "unordered", "findings", "ok")
 BY_RANK = (ALL_TO_ALL, ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE)
 
 
@@ -75,19 +77,7 @@ def prove(form: _core.ClosedForm | _core.Ring, messages: int) -> Proof:
             found.ok,
             f"all {messages:,} transfers go over {found.edges:,} edges, which {said}",
             found.findings,
-            {
-                "contention_free": found.contention_free,
-                "complete": found.complete,
-                "ring": {
-                    "edges": found.edges,
-                    "channels": found.channels,
-                    "collisions": found.collisions,
-                    "missing": found.missing,
-                    "unordered": found.unordered,
-                    "findings": found.findings,
-                    "ok": found.ok,
-                },
-            },
+            {**picked(found, "contention_free", "complete"), "ring": picked(found, *_OF_RING)},
         )
     sample = form.verify_sample(SAMPLED_MESSAGES)
     said = "none meets another, all are in order"
@@ -98,19 +88,8 @@ def prove(form: _core.ClosedForm | _core.Ring, messages: int) -> Proof:
         f"a sample of {sample.messages:,} of all {messages:,} messages, on {sample.channels:,} channels of their "
         f"routes: {said}",
         sample.findings,
-        {
-            # Only the whole schedule can be judged.
-            "contention_free": None,
-            "complete": None,
-            "sample": {
-                "messages": sample.messages,
-                "channels": sample.channels,
-                "collisions": sample.collisions,
-                "unordered": sample.unordered,
-                "findings": sample.findings,
-                "ok": sample.ok,
-            },
-        },
+        # Only the whole schedule can be judged.
+        {"contention_free": None, "complete": None, "sample": picked(sample, *_OF_SAMPLE)},
     )
 
 

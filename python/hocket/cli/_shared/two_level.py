@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -79,7 +79,7 @@ def finish_two_level(
         **known.rates_as_json(),
     }  # fmt: skip
     written = [f"wrote {path}" for path in (None if refused else output, dump) if path is not None]
-    tell(report, lambda: [*describe(planned, name, known, costs, direct, limit), *written])
+    tell(report, lambda: [*_lines(report, planned, known), *written])
     if refused:
         click.get_current_context().exit(1)
 
@@ -93,30 +93,24 @@ def write_plan(planned: aggregation.TwoLevelPlan, name: str, output: str, refuse
         write_atomically(output, [planned.planned.file().encode()])
 
 
-def describe(
-    planned: aggregation.TwoLevelPlan,
-    name: str,
-    known: KnownNetwork,
-    costs: Costs,
-    direct: float | None,
-    limit: int | None,
-) -> list[str]:
-    """Lines for people."""
-    found, exchange = planned.report(), planned.exchange
+def _lines(report: dict[str, Any], planned: aggregation.TwoLevelPlan, known: KnownNetwork) -> list[str]:
+    """The report for people."""
     verdict = "verified" if planned.certificate.ok else "REFUSED by the verifier"
     lines = [
-        f"{name} of {planned.network.ranks} ranks on {found['hosts']} hosts, {size_text(exchange.demand)}, aggregated: "
-        f"{found['messages']} messages instead of {found['direct_messages']}, by '{found['algorithm']}'",
-        f"phases      {found['phases']}, window {planned.waits.window}, {len(planned.waits)} waits",
-        memory_line(planned.time, exchange),
+        f"{report['collective']} of {report['ranks']} ranks on {report['hosts']} hosts, "
+        f"{size_text(planned.exchange.demand)}, aggregated: {report['messages']} messages instead of "
+        f"{report['direct_messages']}, by '{report['algorithm']}'",
+        f"phases      {report['phases']}, window {planned.waits.window}, {len(planned.waits)} waits",
+        memory_line(planned.time, planned.exchange),
     ]
     if planned.time is not None:
+        direct = report["rank_by_rank_seconds"]
         other = "" if direct is None else f"; rank by rank {format_time(direct, 4)}"
         lines.append(
             f"time        {format_time(planned.time.seconds, 4)} {PREDICTED['simulated']}, of it "
             f"{format_time(planned.time.between, 4)} between hosts{other}"
         )
-    if limit is not None:
+    if (limit := report["faster_up_to_bytes"]) is not None:
         told = (
             f"predicted to be faster up to {format_bytes(limit)}" if limit else "not predicted to be faster"
         )
@@ -128,7 +122,7 @@ def describe(
         f"{'every byte to its target, once' if planned.certificate.complete else 'NOT complete'}",
         *[f"            {text} (phase {phase})" for _, phase, text in planned.certificate.findings[:3]],
         f"took        {planned.plan_seconds:.3f} s to plan, {planned.verify_seconds:.3f} s to verify",
-        f"costs       {costs.origin}",
+        f"costs       {report['costs']}",
     ]
     return lines
 

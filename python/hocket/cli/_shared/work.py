@@ -19,7 +19,7 @@ import click
 
 from hocket.cli._shared.usage import name_of
 from hocket.errors import HocketError, UsageError
-from hocket.system.files import beside, opened, read_file, real_path
+from hocket.system.files import as_error, beside, opened, read_file, real_path
 from hocket.system.signals import as_exceptions, held_back
 from hocket.system.text import console, printable
 
@@ -42,6 +42,11 @@ def wants_json() -> bool:
     """True if the command was called with ``--json``."""
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get(__name__))
+
+
+def picked(result: object, *names: str) -> dict[str, Any]:
+    """These attributes of a result, for JSON."""
+    return {name: getattr(result, name) for name in names}
 
 
 def tell(report: Mapping[str, Any], lines: Callable[[], Iterable[str]], indent: int | None = None) -> None:
@@ -243,11 +248,8 @@ def _why(error: OSError | ValueError) -> str:
 
 def read_whole(path: str, what: str) -> bytes:
     """The bytes of a file, or one clear message."""
-    try:
+    with as_error(f"cannot read the {what} {path}", "check its name and permissions"):
         return read_file(path)
-    except OSError as error:
-        raise HocketError(f"cannot read the {what} {path}: {error.strerror or error}",
-                          remedy="check its name and permissions") from error  # fmt: skip
 
 
 def as_columns(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -152,10 +152,7 @@ def _load(comm: MPI.Comm, library: Callable[[], RuntimeLibrary]) -> RuntimeLibra
             f"{type(comm).__name__} is not a communicator",
             remedy="give one of mpi4py, such as MPI.COMM_WORLD",
         )
-    if comm.Get_rank() == 0:
-        everywhere(comm, library)
-    else:
-        everywhere(comm, lambda: None)
+    everywhere(comm, library if comm.Get_rank() == 0 else lambda: None)
     everywhere(comm, library)
     return library()
 

@@ -12,21 +12,8 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from hocket.network import families
 from hocket.network.description import NetworkDescription, suggestion
-from hocket.network.families import (
-    MAX_DIMENSIONS,
-    MAX_LINKS,
-    TIE_RULES,
-    check_sides,
-    dragonfly,
-    dragonfly_links,
-    dragonfly_plus,
-    dragonfly_plus_links,
-    fat_tree,
-    fat_tree_levels,
-    fat_tree_links,
-    switch_tree,
-)
 from hocket.network.parts import MAX_NODES, MAX_RANKS, Defaults, Grid, GridKind
 from hocket.network.source import Source, shown
 from hocket.units import parse_rate, parse_time
@@ -195,7 +182,7 @@ def _switches(source: Source, defaults: Defaults, tree: list[tuple[int, int]]) -
             f"a network of {total:,} hosts and {len(tree):,} switches",
             remedy=f"it needs 1 to {MAX_NODES:,} hosts and at most as many switches",
         )
-    return switch_tree(source.name, tree, defaults, source.at())
+    return families.switch_tree(source.name, tree, defaults, source.at())
 
 
 def _grid(source: Source, kind: GridKind, text: str, defaults: Defaults) -> NetworkDescription:
@@ -204,15 +191,19 @@ def _grid(source: Source, kind: GridKind, text: str, defaults: Defaults) -> Netw
         sides = [_integer(source, kind, text, 1)]
     else:
         text, slash, rule = text.partition("/") if kind == "torus" else (text, "", "")
-        sides = [_integer(source, kind, item, 0) for item in text.lower().split("x", MAX_DIMENSIONS + 1)]
+        sides = [
+            _integer(source, kind, item, 0) for item in text.lower().split("x", families.MAX_DIMENSIONS + 1)
+        ]
         if slash:
             rule = rule.strip().lower()
-            if rule not in TIE_RULES:
+            if rule not in families.TIE_RULES:
                 raise _bad(
-                    source, kind, f"there is no rule {shown(rule)} for ties, only {' and '.join(TIE_RULES)}"
+                    source,
+                    kind,
+                    f"there is no rule {shown(rule)} for ties, only {' and '.join(families.TIE_RULES)}",
                 )
             ties = rule
-    check_sides(source, kind, sides)
+    families.check_sides(source, kind, sides)
     grid = Grid(kind, sides, defaults.rate, defaults.latency, None, defaults.ranks, ties)
     return NetworkDescription(source=source.name, shape="grid", grid=grid)
 
@@ -236,34 +227,27 @@ def _fat_tree(source: Source, text: str, defaults: Defaults) -> NetworkDescripti
     else:
         leaves, hosts_each, spines, *parallel = _sizes(source, "fat-tree", text, 3, 4)
         down, up, cables = [hosts_each, leaves], [1, spines], [1, parallel[0] if parallel else 1]
-    sizes = fat_tree_levels(down, up)
-    _check_links(source, "fat-tree", sizes[0], sum(sizes[1:]), fat_tree_links(down, up))
-    return fat_tree(source.name, down, up, cables, defaults, source.at())
+    sizes = families.fat_tree_levels(down, up)
+    _check_links(source, "fat-tree", sizes[0], sum(sizes[1:]), families.fat_tree_links(down, up))
+    return families.fat_tree(source.name, down, up, cables, defaults, source.at())
 
 
 def _dragonfly(source: Source, text: str, defaults: Defaults) -> NetworkDescription:
     """``9x4x2[x1]``: groups, routers in each, hosts on each router, links between any two groups."""
-    groups, routers, hosts, *rest = _sizes(source, "dragonfly", text, 3, 4)
-    between = rest[0] if rest else 1
-    _check_links(
-        source,
-        "dragonfly",
-        groups * routers * hosts,
-        groups * routers,
-        dragonfly_links(groups, routers, hosts, between),
-    )
-    return dragonfly(source.name, groups, routers, hosts, between, defaults, source.at())
+    sizes = groups, routers, hosts, _ = [*_sizes(source, "dragonfly", text, 3, 4), 1][:4]
+    links = families.dragonfly_links(*sizes)
+    _check_links(source, "dragonfly", groups * routers * hosts, groups * routers, links)
+    return families.dragonfly(source.name, sizes, defaults, source.at())
 
 
 def _dragonfly_plus(source: Source, text: str, defaults: Defaults) -> NetworkDescription:
     """``5x4x4x4[x1]``: groups, leaves in each, hosts on a leaf, spines in each group, links between two groups."""
-    groups, leaves, hosts, spines, *rest = _sizes(source, "dragonfly+", text, 4, 5)
-    between = rest[0] if rest else 1
-    links = dragonfly_plus_links(groups, leaves, hosts, spines, between)
+    sizes = groups, leaves, hosts, spines, _ = [*_sizes(source, "dragonfly+", text, 4, 5), 1][:5]
+    links = families.dragonfly_plus_links(*sizes)
     _check_links(source, "dragonfly+", groups * leaves * hosts, groups * (leaves + spines), links)
-    return dragonfly_plus(source.name, groups, leaves, hosts, spines, between, defaults, source.at())
+    return families.dragonfly_plus(source.name, sizes, defaults, source.at())
 
 
 def _check_links(source: Source, kind: str, hosts: int, switches: int, links: int) -> None:
-    if hosts > MAX_NODES or switches > MAX_NODES or links > MAX_LINKS:
+    if hosts > MAX_NODES or switches > MAX_NODES or links > families.MAX_LINKS:
         raise _bad(source, kind, f"it has {hosts:,} hosts, {switches:,} switches and {links:,} links")

@@ -13,16 +13,9 @@ from defusedxml import DefusedXmlException
 from defusedxml.expatreader import create_parser
 
 from hocket.errors import NetworkError
+from hocket.network import families
 from hocket.network.chosen import expand
 from hocket.network.description import NetworkDescription
-from hocket.network.families import (
-    MAX_DIMENSIONS,
-    MAX_LINKS,
-    check_sides,
-    fat_tree,
-    fat_tree_levels,
-    fat_tree_links,
-)
 from hocket.network.parts import MAX_NODES, Defaults, Grid, Link
 from hocket.network.source import Source, shown
 from hocket.units import parse_rate, parse_time
@@ -229,7 +222,7 @@ def _torus(cluster: Cluster, defaults: Defaults) -> NetworkDescription:
     _check_count(cluster, math.prod(sides))
     # SimGrid's first side runs fastest, Hocket's last; a side of 1 adds nothing.
     sides = [side for side in reversed(sides) if side > 1] or [1]
-    check_sides(element.source, "torus", sides, element.line)
+    families.check_sides(element.source, "torus", sides, element.line)
     grid = Grid("torus", sides, cluster.rate, cluster.latency, cluster.hosts, defaults.ranks, _ties(sides))
     return NetworkDescription(source=element.source.name, shape="grid", grid=grid)
 
@@ -252,20 +245,20 @@ def _fat_tree(cluster: Cluster, defaults: Defaults) -> NetworkDescription:
         )
     levels = _numbers(cluster, parameters[0])[0]
     down, up, cables = (_numbers(cluster, parameter) for parameter in parameters[1:])
-    if not len(down) == len(up) == len(cables) == levels or levels > MAX_DIMENSIONS:
+    if not len(down) == len(up) == len(cables) == levels or levels > families.MAX_DIMENSIONS:
         raise element.error(
             f"topo_parameters do not give {levels} numbers for each of down, up and cables",
-            f"at most {MAX_DIMENSIONS} levels, as in 2;4,4;1,2;1,2",
+            f"at most {families.MAX_DIMENSIONS} levels, as in 2;4,4;1,2;1,2",
         )
     _check_count(cluster, math.prod(down))
-    sizes = fat_tree_levels(down, up)
-    nodes, wires = sum(sizes), fat_tree_links(down, up)
-    if nodes > 2 * MAX_NODES or wires > MAX_LINKS:
+    sizes = families.fat_tree_levels(down, up)
+    nodes, wires = sum(sizes), families.fat_tree_links(down, up)
+    if nodes > 2 * MAX_NODES or wires > families.MAX_LINKS:
         raise element.error(f"a fat tree of {nodes:,} nodes and {wires:,} links", "give smaller parameters")
     names = [
         f"{cluster.name}_switch_{level}_{at}" for level in range(1, levels + 1) for at in range(sizes[level])
     ]
-    return fat_tree(
+    return families.fat_tree(
         element.source.name,
         down,
         up,

@@ -18,18 +18,7 @@ from typing import Final
 
 from hocket.network.description import NetworkDescription, suggestion
 from hocket.network.parts import Defaults
-from hocket.network.readers.slurm_shapes import (
-    Region,
-    Told,
-    Triple,
-    Unit,
-    blocks_of,
-    check_only,
-    ring_of,
-    torus_of,
-    tree_of,
-    whole,
-)
+from hocket.network.readers import slurm_shapes as shapes
 from hocket.network.source import Source, shown
 
 _PAIR: Final = re.compile(r"[ \t]*([A-Za-z]+)[ \t]*=[ \t]*(\"[^\"]*\"|[^\s\"]*)[ \t]*")
@@ -62,14 +51,16 @@ class _Line:
     key: str  # the one that names it: of _LINES
     values: dict[str, str]
 
-    def told(self, key: str) -> Told | None:
+    def told(self, key: str) -> shapes.Told | None:
         """The value, where it says something."""
         value = self.values.get(key, "")
-        return None if value in _NO_LIST else Told(value, self.number)
+        return None if value in _NO_LIST else shapes.Told(value, self.number)
 
-    def unit(self, children: Told | None = None, speed: float | None = None, *, hosts: bool = True) -> Unit:
-        name = Told(self.values[self.key], self.number)
-        return Unit(name, self.told("Nodes") if hosts else None, children, speed)
+    def unit(
+        self, children: shapes.Told | None = None, speed: float | None = None, *, hosts: bool = True
+    ) -> shapes.Unit:
+        name = shapes.Told(self.values[self.key], self.number)
+        return shapes.Unit(name, self.told("Nodes") if hosts else None, children, speed)
 
 
 def sniff(source: Source) -> bool:
@@ -160,7 +151,7 @@ def _switches(source: Source, defaults: Defaults, lines: Sequence[_Line]) -> Net
         # With levels it is scontrol's output, which repeats at each switch all nodes below it.
         repeated = bool(line.values.get("Level")) and children is not None
         switches.append(line.unit(children, known, hosts=not repeated))
-    return tree_of(source, defaults, switches, 0, "add Nodes=… to a SwitchName= line")
+    return shapes.tree_of(source, defaults, switches, 0, "add Nodes=… to a SwitchName= line")
 
 
 def _blocks(source: Source, defaults: Defaults, lines: Sequence[_Line]) -> NetworkDescription:
@@ -170,30 +161,36 @@ def _blocks(source: Source, defaults: Defaults, lines: Sequence[_Line]) -> Netwo
     if len(given) > 1:
         raise source.error("BlockSizes is given twice", given[1].number, "keep one")
     if given:
-        sizes = [Told(size.strip(), given[0].number) for size in given[0].values["BlockSizes"].split(",")]
+        sizes = [
+            shapes.Told(size.strip(), given[0].number) for size in given[0].values["BlockSizes"].split(",")
+        ]
     else:
         listed = {
-            whole(source, told, "BlockSize"): told for line in lines if (told := line.told("BlockSize"))
+            shapes.whole(source, told, "BlockSize"): told
+            for line in lines
+            if (told := line.told("BlockSize"))
         }
         sizes = [listed[size] for size in sorted(listed) if size]  # before 24.11 it does not tell them
-    return blocks_of(source, defaults, blocks, sizes, lines[0].number)
+    return shapes.blocks_of(source, defaults, blocks, sizes, lines[0].number)
 
 
 def _rings(source: Source, defaults: Defaults, lines: Sequence[_Line]) -> NetworkDescription:
-    return ring_of(source, defaults, [line.unit() for line in lines], "RingName", lines[0].number)
+    return shapes.ring_of(source, defaults, [line.unit() for line in lines], "RingName", lines[0].number)
 
 
 def _tori(source: Source, defaults: Defaults, lines: Sequence[_Line]) -> NetworkDescription:
     tori = [line for line in lines if "PlacementDims" not in line.values]
-    check_only(source, "TorusName", len(tori), tori[-1].number if tori else lines[0].number)
+    shapes.check_only(source, "TorusName", len(tori), tori[-1].number if tori else lines[0].number)
     line, dims = tori[0], tori[0].values.get("Dims", "")
     nodes, match = line.told("Nodes"), _SIDES.fullmatch(dims)
     if nodes is None or match is None:
         raise source.error(
             "a torus needs Dims and Nodes", line.number, "write TorusName=t Dims=4x4x2 Nodes=n[1-32]"
         )
-    sides: Triple = (int(match[1]), int(match[2]), int(match[3]))
-    result = torus_of(source, defaults, sides, [Region((0, 0, 0), sides, nodes, line.number)], line.number)
+    sides: shapes.Triple = (int(match[1]), int(match[2]), int(match[3]))
+    result = shapes.torus_of(
+        source, defaults, sides, [shapes.Region((0, 0, 0), sides, nodes, line.number)], line.number
+    )
     result.notes.append(_ORDER)
     return result
 

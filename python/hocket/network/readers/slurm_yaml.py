@@ -16,18 +16,7 @@ import yaml
 from hocket.errors import NetworkError
 from hocket.network.description import NetworkDescription, suggestion
 from hocket.network.parts import Defaults
-from hocket.network.readers.slurm_shapes import (
-    Region,
-    Told,
-    Triple,
-    Unit,
-    blocks_of,
-    check_only,
-    ring_of,
-    torus_of,
-    tree_of,
-    whole,
-)
+from hocket.network.readers import slurm_shapes as shapes
 from hocket.network.source import Source, shown
 from hocket.system.text import some
 
@@ -191,7 +180,7 @@ def _tree(source: Source, defaults: Defaults, node: yaml.Node) -> NetworkDescrip
     if "switches" not in tree:
         raise source.error("the tree has no switches", line_of(node), "add a list of switches")
     switches = _units(source, tree["switches"], "switches", "switch", ("children", "nodes"))
-    return tree_of(source, defaults, switches, line_of(tree["switches"]), "add nodes to a switch")
+    return shapes.tree_of(source, defaults, switches, line_of(tree["switches"]), "add nodes to a switch")
 
 
 def _blocks(source: Source, defaults: Defaults, node: yaml.Node) -> NetworkDescription:
@@ -199,40 +188,42 @@ def _blocks(source: Source, defaults: Defaults, node: yaml.Node) -> NetworkDescr
     if "blocks" not in values:
         raise source.error("the topology has no blocks", line_of(node), "add a list of blocks")
     sizes = sequence(source, values["block_sizes"], "block_sizes") if "block_sizes" in values else []
-    told = [Told(text(source, size, "a block size"), line_of(size)) for size in sizes]
+    told = [shapes.Told(text(source, size, "a block size"), line_of(size)) for size in sizes]
     blocks = _units(source, values["blocks"], "blocks", "block", ("nodes",))
-    return blocks_of(source, defaults, blocks, told, line_of(node))
+    return shapes.blocks_of(source, defaults, blocks, told, line_of(node))
 
 
 def _ring(source: Source, defaults: Defaults, node: yaml.Node) -> NetworkDescription:
     values = mapping(source, node, "ring", ("rings",))
     rings = _units(source, values.get("rings"), "rings", "ring", ("nodes",))
-    return ring_of(source, defaults, rings, "rings", line_of(node))
+    return shapes.ring_of(source, defaults, rings, "rings", line_of(node))
 
 
-def _units(source: Source, node: yaml.Node | None, what: str, kind: str, keys: tuple[str, ...]) -> list[Unit]:
+def _units(
+    source: Source, node: yaml.Node | None, what: str, kind: str, keys: tuple[str, ...]
+) -> list[shapes.Unit]:
     units = []
     for item in sequence(source, node, what):
         values = mapping(source, item, kind, (kind, *keys))
         if kind not in values:
             raise source.error(f"the {kind} has no name", line_of(item), f"begin it with {kind}: …")
-        name = Told(text(source, values[kind], kind), line_of(item))
+        name = shapes.Told(text(source, values[kind], kind), line_of(item))
         nodes, children = (_listed(source, values.get(key), key) for key in ("nodes", "children"))
-        units.append(Unit(name, nodes, children))
+        units.append(shapes.Unit(name, nodes, children))
     return units
 
 
-def _listed(source: Source, node: yaml.Node | None, what: str) -> Told | None:
+def _listed(source: Source, node: yaml.Node | None, what: str) -> shapes.Told | None:
     if node is None or (isinstance(node, yaml.ScalarNode) and str(node.value).lower() in _NO_LIST):
         return None
-    return Told(text(source, node, what), line_of(node))
+    return shapes.Told(text(source, node, what), line_of(node))
 
 
 def _torus(source: Source, defaults: Defaults, node: yaml.Node) -> NetworkDescription:
     """Placements are Slurm's own affair."""
     values = mapping(source, node, "torus3d", ("toruses",))
     items = sequence(source, values.get("toruses"), "toruses")
-    check_only(source, "toruses", len(items), line_of(node))
+    shapes.check_only(source, "toruses", len(items), line_of(node))
     torus = mapping(source, items[0], "torus3d", _TORUS)
     line = line_of(next(iter(torus.values()))) if torus else line_of(node)
     nodes = _listed(source, torus.get("nodes"), "nodes")
@@ -244,28 +235,29 @@ def _torus(source: Source, defaults: Defaults, node: yaml.Node) -> NetworkDescri
         )
     sides = _triple(source, torus["dims"], "dims")
     boxes = (
-        [Region((0, 0, 0), sides, nodes, nodes.line)]
+        [shapes.Region((0, 0, 0), sides, nodes, nodes.line)]
         if nodes is not None
         else [_region(source, item) for item in sequence(source, regions, "regions")]
     )
-    return torus_of(source, defaults, sides, boxes, line_of(torus["dims"]))
+    return shapes.torus_of(source, defaults, sides, boxes, line_of(torus["dims"]))
 
 
-def _region(source: Source, item: yaml.Node) -> Region:
+def _region(source: Source, item: yaml.Node) -> shapes.Region:
     values = mapping(source, item, "region", ("anchor", "dims", "nodes"))
     nodes = _listed(source, values.get("nodes"), "nodes")
     if nodes is None or len(values) != 3:
         raise source.error("a region needs anchor, dims and nodes", line_of(item), "add what is missing")
     anchor, dims = (_triple(source, values[key], key) for key in ("anchor", "dims"))
-    return Region(anchor, dims, nodes, line_of(item))
+    return shapes.Region(anchor, dims, nodes, line_of(item))
 
 
-def _triple(source: Source, node: yaml.Node, what: str) -> Triple:
+def _triple(source: Source, node: yaml.Node, what: str) -> shapes.Triple:
     values = mapping(source, node, what, _AXES)
     if len(values) != len(_AXES):
         raise source.error(f"{what} needs x, y and z", line_of(node), f"write {what}: {{x: 4, y: 4, z: 2}}")
     x, y, z = (
-        whole(source, Told(text(source, values[axis], axis), line_of(values[axis])), axis) for axis in _AXES
+        shapes.whole(source, shapes.Told(text(source, values[axis], axis), line_of(values[axis])), axis)
+        for axis in _AXES
     )
     return x, y, z
 
