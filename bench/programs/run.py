@@ -35,7 +35,7 @@ PROGRAMS = {  # command, and what it does
     ),
     "sort": ("{python} {here}/applications.py sort 60000 15", "sample sort of 1.9 million keys, 15 times"),
     "salt": ("lmp -in {here}/salt.in -log none", "LAMMPS, 8,000 ions, PPPM on 64³, 12 steps"),
-    "silicon": ("pw.x -in {here}/silicon.in", "Quantum ESPRESSO, 8 atoms of silicon, grid of 72³"),
+    "silicon": ("pw.x -in {here}/silicon.in", "Quantum ESPRESSO, 8 atoms of silicon, grid of 54³"),
 }
 
 
