@@ -35,6 +35,9 @@ settings.load_profile("seeded")
 # Tests do not leave the choice of candidate to measurement, except tests of the choice itself.
 os.environ.setdefault("HOCKET_CHOOSE", "off")
 
+# Nor do they know what jobs before them have learned, or leave that behind: the timings that a user keeps are the user's.
+os.environ.setdefault("HOCKET_CHOICES", "")
+
 # Programs that tests start would compile their Python modules every time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

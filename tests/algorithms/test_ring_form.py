@@ -230,9 +230,9 @@ def test_memory_of_a_row() -> None:
         "from hocket.planning.aggregation import find_demand\n"
         "from hocket.network import read_network\n"
         "network = read_network('tree:50x50x40')\n"
-        "ring = _core.Ring(network, find_demand('all-reduce', network.ranks, 64 * network.ranks))\n"
     )
-    assert growth(prepare, "program = ring.program(7)") < 20_000  # KiB
+    ring = "ring = _core.Ring(network, find_demand('all-reduce', network.ranks, 64 * network.ranks))"
+    assert growth(prepare, f"{ring}\nprogram = ring.program(7)") < 30_000  # KiB
 
 
 def test_between_groups_of_a_dragonfly_a_ring_takes_one_link_only() -> None:

@@ -158,7 +158,7 @@ def main() -> None:
     def environment(cluster: Cluster, log: str) -> dict[str, str]:
         network = read_network(cluster.network, Defaults(rate=12.5e9 if cluster.choose else DEFAULT_RATE))
         env = scheduled_environment(mpi.mpicc, network, RuntimeOptions(placement="order"))
-        env |= {"HOCKET_CHOOSE": cluster.choose} if cluster.choose else EVERYTHING
+        env |= {"HOCKET_CHOOSE": cluster.choose, "HOCKET_CHOICES": ""} if cluster.choose else EVERYTHING
         env["LD_PRELOAD"] = f"{library.stdout.strip()} {env['LD_PRELOAD']}"
         if cluster.candidate:
             env["HOCKET_CANDIDATE"] = cluster.candidate

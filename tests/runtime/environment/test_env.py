@@ -95,8 +95,11 @@ def test_plain_mpiexec(shell: Shell) -> None:
     assert scheduled(shell(PLAIN), phases=16)
 
 
-def test_twice_is_like_once_and_unset_takes_it_back(shell: Shell, tmp_path: Path) -> None:
+def test_twice_is_like_once_and_unset_takes_it_back(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The user's own variables and preloaded libraries stay as they were."""
+    monkeypatch.delenv("HOCKET_CHOICES")  # all tests have it
     prepare, start = BATCH.split("eval ")[1].strip().rsplit("\n", 1)
     look = (
         "env | grep -e ^HOCKET_ -e ^LD_PRELOAD | grep -v ^HOCKET_CHOOSE= | sort > "  # all tests have that one
@@ -227,6 +230,7 @@ def test_users_of_a_module_keep_what_they_learn(
     if tcl is None:
         pytest.skip("no tclsh")
     monkeypatch.setenv("HOCKET_CHOOSE", "learn")
+    monkeypatch.delenv("HOCKET_CHOICES")
     network = tmp_path / "topology.conf"
     network.write_text(TOPOLOGY.replace("LinkSpeed=1000", "").replace("LinkSpeed=2000", ""))
     options = ("--mpi", mpi.mpiexec, "--network", network, "--module")
