@@ -35,7 +35,7 @@ settings.load_profile("seeded")
 # Tests do not leave the choice of candidate to measurement, except tests of the choice itself.
 os.environ.setdefault("HOCKET_CHOOSE", "off")
 
-# Nor do they know what jobs before them have learned, or leave that behind: the timings that a user keeps are the user's.
+# Nor do they know what jobs before them have learned, or leave that behind: kept timings are the user's.
 os.environ.setdefault("HOCKET_CHOICES", "")
 
 # Programs that tests start would compile their Python modules every time.
