@@ -55,6 +55,12 @@ def names_library() -> Path:
     return compile_once(["cc", "-shared", "-fPIC", str(PROGRAMS / "processor_names.c")], "names.so")
 
 
+@pytest.fixture(scope="session")
+def freed_library() -> Path:
+    """Preloaded, ends a process that writes to memory that it has freed."""
+    return compile_once(["cc", "-O1", "-shared", "-fPIC", str(PROGRAMS / "freed_memory.c")], "freed.so")
+
+
 def run_here(
     arguments: Sequence[str], env: Mapping[str, str], timeout: float
 ) -> subprocess.CompletedProcess[str]:

@@ -23,13 +23,14 @@ SETTINGS = {"default": {"HOCKET_CHOOSE": "learn"}, "forced": EVERYTHING}
 
 
 @pytest.fixture(params=SETTINGS)
-def lived(request: pytest.FixtureRequest, told: Told, names_library: Path) -> Callable[..., Said]:
+def lived(
+    request: pytest.FixtureRequest, told: Told, names_library: Path, freed_library: Path
+) -> Callable[..., Said]:
     """Lets the program live; ``worlds``: how many MPI_COMM_WORLDs it has in all, each of which finds every byte."""
     env = {
         **SETTINGS[request.param],
-        "LD_PRELOAD": str(names_library),
+        "LD_PRELOAD": f"{names_library} {freed_library}",
         "HOCKET_TEST_NAME": "n#",
-        "MALLOC_PERTURB_": "165",  # what was freed is overwritten
     }
 
     def run(way: str, worlds: int, *, any_exit_code: bool = False) -> Said:
