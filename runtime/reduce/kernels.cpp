@@ -1,5 +1,7 @@
 #include <complex>
+#include <concepts>
 #include <cstring>
+#include <functional>
 #include <type_traits>
 
 #include "runtime/reduce/reduction.hpp"
@@ -13,59 +15,26 @@
 namespace hocket::runtime {
 namespace {
 
-/// Small integers are computed with as int, which would overflow.
+/// Small integers are computed with as int, which would overflow. Only unsigned ones are added.
 template <class T>
 struct ComputedAs {
   using Type = T;
 };
-template <class T>
-  requires std::is_integral_v<T>
+template <std::unsigned_integral T>
 struct ComputedAs<T> {
   using Type = std::common_type_t<T, unsigned>;
 };
-template <class T>
-using Computed = typename ComputedAs<T>::Type;
 
-struct Sum {
-  template <class T>
-  static T of(T a, T b) {
-    return static_cast<T>(Computed<T>{a} + Computed<T>{b});
-  }
-};
-struct Product {
-  template <class T>
-  static T of(T a, T b) {
-    return static_cast<T>(Computed<T>{a} * Computed<T>{b});
-  }
-};
 struct Minimum {
   template <class T>
-  static T of(T a, T b) {
+  T operator()(T a, T b) const {
     return a < b ? a : b;
   }
 };
 struct Maximum {
   template <class T>
-  static T of(T a, T b) {
+  T operator()(T a, T b) const {
     return a > b ? a : b;
-  }
-};
-struct And {
-  template <class T>
-  static T of(T a, T b) {
-    return static_cast<T>(a & b);
-  }
-};
-struct Or {
-  template <class T>
-  static T of(T a, T b) {
-    return static_cast<T>(a | b);
-  }
-};
-struct Xor {
-  template <class T>
-  static T of(T a, T b) {
-    return static_cast<T>(a ^ b);
   }
 };
 
@@ -76,7 +45,8 @@ void combine(const std::byte* __restrict in, std::byte* __restrict inout, std::s
     T a, b;
     std::memcpy(&a, in + i * sizeof a, sizeof a);
     std::memcpy(&b, inout + i * sizeof b, sizeof b);
-    const T result = Operation::of(a, b);
+    using Computed = typename ComputedAs<T>::Type;
+    const auto result = static_cast<T>(Operation()(Computed{a}, Computed{b}));
     std::memcpy(inout + i * sizeof result, &result, sizeof result);
   }
 }
@@ -104,32 +74,19 @@ Kernel on_floating(std::size_t bytes) {
   return on_one_of<Operation, float, double>(bytes);
 }
 
-/// Complex multiplication follows C, including its treatment of infinities.
-template <class Operation>
-Kernel on_complex(std::size_t bytes) {
-  return on_one_of<Operation, std::complex<float>, std::complex<double>>(bytes);
-}
-
-/// Two's complement: signed integers are added like unsigned ones, which may overflow.
+/// Complex multiplication follows C, including its treatment of infinities. Two's complement: signed integers are added
+/// like unsigned ones, which may overflow.
 template <class Operation>
 Kernel arithmetic(NumberKind numbers, std::size_t bytes) {
-  if (numbers == NumberKind::complex) return on_complex<Operation>(bytes);
+  if (numbers == NumberKind::complex) return on_one_of<Operation, std::complex<float>, std::complex<double>>(bytes);
   return numbers == NumberKind::floating ? on_floating<Operation>(bytes) : on_unsigned<Operation>(bytes);
 }
 
 template <class Operation>
 Kernel comparison(NumberKind numbers, std::size_t bytes) {
-  switch (numbers) {
-    case NumberKind::signed_integer:
-      return on_signed<Operation>(bytes);
-    case NumberKind::unsigned_integer:
-      return on_unsigned<Operation>(bytes);
-    case NumberKind::floating:
-      return on_floating<Operation>(bytes);
-    case NumberKind::complex:
-      break;
-  }
-  return nullptr;
+  if (numbers == NumberKind::signed_integer) return on_signed<Operation>(bytes);
+  if (numbers == NumberKind::unsigned_integer) return on_unsigned<Operation>(bytes);
+  return numbers == NumberKind::floating ? on_floating<Operation>(bytes) : nullptr;
 }
 
 template <class Operation>
@@ -143,19 +100,19 @@ Kernel bitwise(NumberKind numbers, std::size_t bytes) {
 Kernel find_kernel(Operator operation, NumberKind numbers, std::size_t bytes) {
   switch (operation) {
     case Operator::sum:
-      return arithmetic<Sum>(numbers, bytes);
+      return arithmetic<std::plus<>>(numbers, bytes);
     case Operator::product:
-      return arithmetic<Product>(numbers, bytes);
+      return arithmetic<std::multiplies<>>(numbers, bytes);
     case Operator::minimum:
       return comparison<Minimum>(numbers, bytes);
     case Operator::maximum:
       return comparison<Maximum>(numbers, bytes);
     case Operator::bits_and:
-      return bitwise<And>(numbers, bytes);
+      return bitwise<std::bit_and<>>(numbers, bytes);
     case Operator::bits_or:
-      return bitwise<Or>(numbers, bytes);
+      return bitwise<std::bit_or<>>(numbers, bytes);
     case Operator::bits_xor:
-      return bitwise<Xor>(numbers, bytes);
+      return bitwise<std::bit_xor<>>(numbers, bytes);
   }
   return nullptr;
 }

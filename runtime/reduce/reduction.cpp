@@ -58,83 +58,53 @@ const Predefined* find_operation(MPI_Op op) {
 
 /// The class of a predefined datatype, or null. Datatypes that the MPI library lacks have the handle MPI_DATATYPE_NULL.
 const Class* find_class(MPI_Datatype type) {
-  static const std::map<MPI_Datatype, Class> known{
-      {MPI_SIGNED_CHAR, Class::signed_integer},
-      {MPI_SHORT, Class::signed_integer},
-      {MPI_INT, Class::signed_integer},
-      {MPI_LONG, Class::signed_integer},
-      {MPI_LONG_LONG, Class::signed_integer},
-      {MPI_INT8_T, Class::signed_integer},
-      {MPI_INT16_T, Class::signed_integer},
-      {MPI_INT32_T, Class::signed_integer},
-      {MPI_INT64_T, Class::signed_integer},
-      {MPI_UNSIGNED_CHAR, Class::unsigned_integer},
-      {MPI_UNSIGNED_SHORT, Class::unsigned_integer},
-      {MPI_UNSIGNED, Class::unsigned_integer},
-      {MPI_UNSIGNED_LONG, Class::unsigned_integer},
-      {MPI_UNSIGNED_LONG_LONG, Class::unsigned_integer},
-      {MPI_UINT8_T, Class::unsigned_integer},
-      {MPI_UINT16_T, Class::unsigned_integer},
-      {MPI_UINT32_T, Class::unsigned_integer},
-      {MPI_UINT64_T, Class::unsigned_integer},
-      {MPI_AINT, Class::address},
-      {MPI_OFFSET, Class::address},
-      {MPI_COUNT, Class::address},
-      {MPI_INTEGER, Class::other_integer},
-      {MPI_FLOAT, Class::floating},
-      {MPI_DOUBLE, Class::floating},
-      {MPI_LONG_DOUBLE, Class::floating},
-      {MPI_REAL, Class::floating},
-      {MPI_DOUBLE_PRECISION, Class::floating},
-      {MPI_C_FLOAT_COMPLEX, Class::complex},
-      {MPI_C_DOUBLE_COMPLEX, Class::complex},
-      {MPI_C_LONG_DOUBLE_COMPLEX, Class::complex},
-      {MPI_CXX_FLOAT_COMPLEX, Class::complex},
-      {MPI_CXX_DOUBLE_COMPLEX, Class::complex},
-      {MPI_CXX_LONG_DOUBLE_COMPLEX, Class::complex},
-      {MPI_COMPLEX, Class::complex},
-      {MPI_DOUBLE_COMPLEX, Class::complex},
-      {MPI_C_BOOL, Class::logical},
-      {MPI_CXX_BOOL, Class::logical},
-      {MPI_LOGICAL, Class::logical},
-      {MPI_BYTE, Class::byte},
-      {MPI_FLOAT_INT, Class::floating_pair},
-      {MPI_DOUBLE_INT, Class::floating_pair},
-      {MPI_LONG_INT, Class::pair},
-      {MPI_2INT, Class::pair},
-      {MPI_SHORT_INT, Class::pair},
-      {MPI_LONG_DOUBLE_INT, Class::floating_pair},
-      {MPI_2INTEGER, Class::pair},
-      {MPI_2REAL, Class::floating_pair},
-      {MPI_2DOUBLE_PRECISION, Class::floating_pair},
+  using OfClass = std::pair<Class, std::vector<MPI_Datatype>>;
+  static const std::vector<OfClass> classes{
+      {Class::signed_integer,
+       {MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T,
+        MPI_INT64_T}},
+      {Class::unsigned_integer,
+       {MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T,
+        MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T}},
+      {Class::address, {MPI_AINT, MPI_OFFSET, MPI_COUNT}},
+      {Class::other_integer, {MPI_INTEGER}},
+      {Class::floating, {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION}},
+      {Class::complex,
+       {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_FLOAT_COMPLEX,
+        MPI_CXX_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_DOUBLE_COMPLEX}},
+      {Class::logical, {MPI_C_BOOL, MPI_CXX_BOOL, MPI_LOGICAL}},
+      {Class::byte, {MPI_BYTE}},
+      {Class::pair, {MPI_LONG_INT, MPI_2INT, MPI_SHORT_INT, MPI_2INTEGER}},
+      {Class::floating_pair, {MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_DOUBLE_INT, MPI_2REAL, MPI_2DOUBLE_PRECISION}},
 // Optional types of Fortran, those that are as wide as one of C: an MPI need not have them.
 #ifdef MPI_INTEGER1
-      {MPI_INTEGER1, Class::other_integer},
+      {Class::other_integer, {MPI_INTEGER1}},
 #endif
 #ifdef MPI_INTEGER2
-      {MPI_INTEGER2, Class::other_integer},
+      {Class::other_integer, {MPI_INTEGER2}},
 #endif
 #ifdef MPI_INTEGER4
-      {MPI_INTEGER4, Class::other_integer},
+      {Class::other_integer, {MPI_INTEGER4}},
 #endif
 #ifdef MPI_INTEGER8
-      {MPI_INTEGER8, Class::other_integer},
+      {Class::other_integer, {MPI_INTEGER8}},
 #endif
 #ifdef MPI_REAL4
-      {MPI_REAL4, Class::floating},
+      {Class::floating, {MPI_REAL4}},
 #endif
 #ifdef MPI_REAL8
-      {MPI_REAL8, Class::floating},
+      {Class::floating, {MPI_REAL8}},
 #endif
 #ifdef MPI_COMPLEX8
-      {MPI_COMPLEX8, Class::complex},
+      {Class::complex, {MPI_COMPLEX8}},
 #endif
 #ifdef MPI_COMPLEX16
-      {MPI_COMPLEX16, Class::complex},
+      {Class::complex, {MPI_COMPLEX16}},
 #endif
   };
-  const auto found = type != MPI_DATATYPE_NULL ? known.find(type) : known.end();
-  return found != known.end() ? &found->second : nullptr;
+  const auto found = std::ranges::find_if(
+      classes, [&](const OfClass& one) { return std::ranges::find(one.second, type) != one.second.end(); });
+  return type != MPI_DATATYPE_NULL && found != classes.end() ? &found->first : nullptr;
 }
 
 bool is_number(Class elements) { return elements <= Class::floating; }
