@@ -4,8 +4,7 @@
 
 #include <type_traits>
 
-#include "runtime/calls/all_to_all.hpp"
-#include "runtime/calls/gather.hpp"
+#include "runtime/calls/block_calls.hpp"
 #include "runtime/calls/reduce.hpp"
 #include "runtime/calls/serve.hpp"
 #include "runtime/calls/two_level_calls.hpp"
@@ -35,7 +34,7 @@
 #define COMBINED_AT_ROOT_RECORDED(operation, Call) \
   only_recorded(operation, comm, Parts::to_root, Numbers::all(count), type, root)
 
-#define EVERY_FORM(Name, name, Call, shape) \
-  HOCKET_EVERY_FORM(Name, name, shape, int, (shape##_RECORDED(operation, Call)), (Call{shape##_ARGUMENTS}))
+#define EVERY_FORM(Name, name, Call, shape, Place) \
+  HOCKET_EVERY_FORM(Name, name, shape, Place, (shape##_RECORDED(operation, Call)), (Call{shape##_ARGUMENTS}))
 GLOBALLY_SIZED_CALLS(EVERY_FORM)
 #undef EVERY_FORM  // the sources of a room are compiled as one

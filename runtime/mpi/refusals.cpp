@@ -46,15 +46,7 @@ int ask(LibraryCall call, Doubt doubt, MPI_Comm comm) {
   const MPI_Datatype type = sendtype;
   const MPI_Op op = MPI_SUM;
   switch (call) {
-#define HOCKET_ASKED(Name, name, Call, shape) \
-  case LibraryCall::Name: {                   \
-    const int displs[1] = {0};                \
-    (void)displs;                             \
-    return PMPI_##Name(shape##_ARGUMENTS);    \
-  }
-    GLOBALLY_SIZED_CALLS(HOCKET_ASKED)
-#undef HOCKET_ASKED
-#define HOCKET_ASKED(Name, name, reach, shape, Place)                                               \
+#define HOCKET_ASKED(Name, name, which, shape, Place)                                               \
   case LibraryCall::Name: {                                                                         \
     const Place nowhere[1] = {0}, elsewhere[1] = {0};                                               \
     const Place *const sdispls = nowhere, *const rdispls = doubt.same_places ? nowhere : elsewhere; \
@@ -62,7 +54,7 @@ int ask(LibraryCall call, Doubt doubt, MPI_Comm comm) {
     (void)sdispls, (void)rdispls, (void)displs;                                                     \
     return PMPI_##Name(shape##_ARGUMENTS);                                                          \
   }
-    LOCALLY_SIZED_CALLS(HOCKET_ASKED)
+    SIZED_CALLS(HOCKET_ASKED)
 #undef HOCKET_ASKED
     case LibraryCall::all:
       break;

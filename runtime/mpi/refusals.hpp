@@ -11,7 +11,7 @@ namespace hocket::runtime {
 /// The calls of MPI that may be scheduled, in all their forms.
 enum class LibraryCall : std::uint8_t {
 #define HOCKET_NAMED(Name, ...) Name,
-  GLOBALLY_SIZED_CALLS(HOCKET_NAMED) LOCALLY_SIZED_CALLS(HOCKET_NAMED)
+  SIZED_CALLS(HOCKET_NAMED)
 #undef HOCKET_NAMED
       all
 };

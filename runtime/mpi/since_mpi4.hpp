@@ -7,21 +7,13 @@
 
 extern "C" {
 // MPI-4.0
-#define DECLARE_LATE(Name, name, Call, shape)                                                                      \
-  __attribute__((weak)) int PMPI_##Name##_c(shape##_PARAMETERS(MPI_Count, MPI_Aint));                              \
-  __attribute__((weak)) int PMPI_##Name##_init(shape##_PARAMETERS(int, int), MPI_Info info, MPI_Request* request); \
-  __attribute__((weak)) int PMPI_##Name##_init_c(shape##_PARAMETERS(MPI_Count, MPI_Aint), MPI_Info info,           \
-                                                 MPI_Request* request);                                            \
-  __attribute__((weak)) int PMPI_I##name##_c(shape##_PARAMETERS(MPI_Count, MPI_Aint), MPI_Request* request);
-GLOBALLY_SIZED_CALLS(DECLARE_LATE)
-#undef DECLARE_LATE
-#define DECLARE_LATE(Name, name, reach, shape, Place)                                                                \
+#define DECLARE_LATE(Name, name, which, shape, Place)                                                                \
   __attribute__((weak)) int PMPI_##Name##_c(shape##_PARAMETERS(MPI_Count, MPI_Aint));                                \
   __attribute__((weak)) int PMPI_##Name##_init(shape##_PARAMETERS(int, Place), MPI_Info info, MPI_Request* request); \
   __attribute__((weak)) int PMPI_##Name##_init_c(shape##_PARAMETERS(MPI_Count, MPI_Aint), MPI_Info info,             \
                                                  MPI_Request* request);                                              \
   __attribute__((weak)) int PMPI_I##name##_c(shape##_PARAMETERS(MPI_Count, MPI_Aint), MPI_Request* request);
-LOCALLY_SIZED_CALLS(DECLARE_LATE)
+SIZED_CALLS(DECLARE_LATE)
 #undef DECLARE_LATE
 __attribute__((weak)) int PMPI_Pack_c(const void* inbuf, MPI_Count incount, MPI_Datatype datatype, void* outbuf,
                                       MPI_Count outsize, MPI_Count* position, MPI_Comm comm);

@@ -1,21 +1,21 @@
 #pragma once
 /* MPI's calls in which all ranks know all sizes:
  *
- *   X(Name, name, Call, shape)    which arguments; the class that describes a call of them
+ *   X(Name, name, Call, shape, Place)    the class that describes a call; which arguments; type of displacements
  *
  * Each exists as a blocking, a nonblocking (I...) and a persistent (_init) call, and all three once more with large
  * counts (_c): MPI_Count and MPI_Aint in place of both ints. The shapes are below. */
-#define GLOBALLY_SIZED_CALLS(X)                                              \
-  X(Alltoall, alltoall, AllToAllCall, EQUAL_EACH)                            \
-  X(Allgather, allgather, GatherCall, SAME_TO_ALL)                           \
-  X(Allgatherv, allgatherv, GatherCall, SAME_TO_ALL_UNEQUAL)                 \
-  X(Bcast, bcast, BroadcastCall, FROM_ROOT)                                  \
-  X(Reduce, reduce, ReduceCall, COMBINED_AT_ROOT)                            \
-  X(Allreduce, allreduce, AllReduceCall, COMBINED)                           \
-  X(Reduce_scatter_block, reduce_scatter_block, ReduceScatterCall, COMBINED) \
-  X(Reduce_scatter, reduce_scatter, ReduceScatterCall, COMBINED_UNEQUAL)     \
-  X(Gather, gather, ToRootCall, INTO_ROOT)                                   \
-  X(Scatter, scatter, FromRootCall, FROM_ROOT_EACH)
+#define GLOBALLY_SIZED_CALLS(X)                                                   \
+  X(Alltoall, alltoall, AllToAllCall, EQUAL_EACH, int)                            \
+  X(Allgather, allgather, GatherCall, SAME_TO_ALL, int)                           \
+  X(Allgatherv, allgatherv, GatherCall, SAME_TO_ALL_UNEQUAL, int)                 \
+  X(Bcast, bcast, BroadcastCall, FROM_ROOT, int)                                  \
+  X(Reduce, reduce, ReduceCall, COMBINED_AT_ROOT, int)                            \
+  X(Allreduce, allreduce, AllReduceCall, COMBINED, int)                           \
+  X(Reduce_scatter_block, reduce_scatter_block, ReduceScatterCall, COMBINED, int) \
+  X(Reduce_scatter, reduce_scatter, ReduceScatterCall, COMBINED_UNEQUAL, int)     \
+  X(Gather, gather, ToRootCall, INTO_ROOT, int)                                   \
+  X(Scatter, scatter, FromRootCall, FROM_ROOT_EACH, int)
 
 #define FROM_ROOT_PARAMETERS(Count, Place) void *buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm
 #define FROM_ROOT_ARGUMENTS buffer, count, type, root, comm
@@ -48,6 +48,8 @@
   X(Neighbor_alltoall, neighbor_alltoall, topology, EQUAL_EACH, int)              \
   X(Neighbor_alltoallv, neighbor_alltoallv, topology, ONE_TYPE, int)              \
   X(Neighbor_alltoallw, neighbor_alltoallw, topology, TYPE_EACH, MPI_Aint)
+
+#define SIZED_CALLS(X) GLOBALLY_SIZED_CALLS(X) LOCALLY_SIZED_CALLS(X)
 
 /* Parameters and arguments of each shape, and its two sides as a VectorSide (vector_call.hpp). A shape with a root says
  * what a Reach says of it. */
