@@ -84,22 +84,21 @@
   X(Rsend_c, rsend_c, 6)    \
   X(Recv_c, recv_c, 7)      \
   X(Sendrecv_c, sendrecv_c, 12)
+/* A call, and its form with large counts. */
+#define AND_LARGE(X, Name, name, n) \
+  X(Name, name, n)                  \
+  X(Name##_c, name, n)
 /* Calls that matter while the runtime serves requests: the runtime is told, then the MPI library serves them. */
 #define WAITING_CALLS(X)                                           \
   /* MPI_Isendrecv_replace of MPICH 5.0.2 has a wrong status */    \
-  X(Sendrecv_replace, post_remaining, 9)                           \
-  X(Sendrecv_replace_c, post_remaining, 9)                         \
+  AND_LARGE(X, Sendrecv_replace, post_remaining, 9)                \
   /* collectives */                                                \
-  X(Scan, post_remaining, 6)                                       \
-  X(Exscan, post_remaining, 6)                                     \
-  X(Scan_c, post_remaining, 6)                                     \
-  X(Exscan_c, post_remaining, 6)                                   \
+  AND_LARGE(X, Scan, post_remaining, 6)                            \
+  AND_LARGE(X, Exscan, post_remaining, 6)                          \
   /* persistent ones may wait for each other when they are made */ \
   X(Barrier_init, post_remaining, 3)                               \
-  X(Scan_init, post_remaining, 8)                                  \
-  X(Exscan_init, post_remaining, 8)                                \
-  X(Scan_init_c, post_remaining, 8)                                \
-  X(Exscan_init_c, post_remaining, 8)                              \
+  AND_LARGE(X, Scan_init, post_remaining, 8)                       \
+  AND_LARGE(X, Exscan_init, post_remaining, 8)                     \
   /* communicators */                                              \
   X(Comm_dup, post_remaining, 2)                                   \
   X(Comm_dup_with_info, post_remaining, 3)                         \
@@ -121,23 +120,17 @@
   X(Cart_map, post_remaining, 5)                                   \
   X(Graph_map, post_remaining, 5)                                  \
   /* buffered sends that must be over */                           \
-  X(Buffer_detach, post_remaining, 2)                              \
-  X(Buffer_detach_c, post_remaining, 2)                            \
+  AND_LARGE(X, Buffer_detach, post_remaining, 2)                   \
   X(Buffer_flush, post_remaining, 0)                               \
-  X(Comm_detach_buffer, post_remaining, 3)                         \
-  X(Comm_detach_buffer_c, post_remaining, 3)                       \
+  AND_LARGE(X, Comm_detach_buffer, post_remaining, 3)              \
   X(Comm_flush_buffer, post_remaining, 1)                          \
-  X(Session_detach_buffer, post_remaining, 3)                      \
-  X(Session_detach_buffer_c, post_remaining, 3)                    \
+  AND_LARGE(X, Session_detach_buffer, post_remaining, 3)           \
   X(Session_flush_buffer, post_remaining, 1)                       \
   /* one-sided */                                                  \
-  X(Win_create, post_remaining, 6)                                 \
-  X(Win_create_c, post_remaining, 6)                               \
+  AND_LARGE(X, Win_create, post_remaining, 6)                      \
   X(Win_create_dynamic, post_remaining, 3)                         \
-  X(Win_allocate, post_remaining, 6)                               \
-  X(Win_allocate_c, post_remaining, 6)                             \
-  X(Win_allocate_shared, post_remaining, 6)                        \
-  X(Win_allocate_shared_c, post_remaining, 6)                      \
+  AND_LARGE(X, Win_allocate, post_remaining, 6)                    \
+  AND_LARGE(X, Win_allocate_shared, post_remaining, 6)             \
   X(Win_set_info, post_remaining, 2)                               \
   X(Win_free, post_remaining, 1)                                   \
   X(Win_fence, post_remaining, 2)                                  \
@@ -162,40 +155,26 @@
   X(File_set_atomicity, post_remaining, 2)                         \
   X(File_sync, post_remaining, 1)                                  \
   X(File_seek_shared, post_remaining, 3)                           \
-  X(File_read_all, post_remaining, 5)                              \
-  X(File_read_all_c, post_remaining, 5)                            \
-  X(File_read_all_begin, post_remaining, 4)                        \
-  X(File_read_all_begin_c, post_remaining, 4)                      \
+  AND_LARGE(X, File_read_all, post_remaining, 5)                   \
+  AND_LARGE(X, File_read_all_begin, post_remaining, 4)             \
   X(File_read_all_end, post_remaining, 3)                          \
-  X(File_read_at_all, post_remaining, 6)                           \
-  X(File_read_at_all_c, post_remaining, 6)                         \
-  X(File_read_at_all_begin, post_remaining, 5)                     \
-  X(File_read_at_all_begin_c, post_remaining, 5)                   \
+  AND_LARGE(X, File_read_at_all, post_remaining, 6)                \
+  AND_LARGE(X, File_read_at_all_begin, post_remaining, 5)          \
   X(File_read_at_all_end, post_remaining, 3)                       \
-  X(File_read_ordered, post_remaining, 5)                          \
-  X(File_read_ordered_c, post_remaining, 5)                        \
-  X(File_read_ordered_begin, post_remaining, 4)                    \
-  X(File_read_ordered_begin_c, post_remaining, 4)                  \
+  AND_LARGE(X, File_read_ordered, post_remaining, 5)               \
+  AND_LARGE(X, File_read_ordered_begin, post_remaining, 4)         \
   X(File_read_ordered_end, post_remaining, 3)                      \
-  X(File_read_shared, post_remaining, 5)                           \
-  X(File_read_shared_c, post_remaining, 5)                         \
-  X(File_write_all, post_remaining, 5)                             \
-  X(File_write_all_c, post_remaining, 5)                           \
-  X(File_write_all_begin, post_remaining, 4)                       \
-  X(File_write_all_begin_c, post_remaining, 4)                     \
+  AND_LARGE(X, File_read_shared, post_remaining, 5)                \
+  AND_LARGE(X, File_write_all, post_remaining, 5)                  \
+  AND_LARGE(X, File_write_all_begin, post_remaining, 4)            \
   X(File_write_all_end, post_remaining, 3)                         \
-  X(File_write_at_all, post_remaining, 6)                          \
-  X(File_write_at_all_c, post_remaining, 6)                        \
-  X(File_write_at_all_begin, post_remaining, 5)                    \
-  X(File_write_at_all_begin_c, post_remaining, 5)                  \
+  AND_LARGE(X, File_write_at_all, post_remaining, 6)               \
+  AND_LARGE(X, File_write_at_all_begin, post_remaining, 5)         \
   X(File_write_at_all_end, post_remaining, 3)                      \
-  X(File_write_ordered, post_remaining, 5)                         \
-  X(File_write_ordered_c, post_remaining, 5)                       \
-  X(File_write_ordered_begin, post_remaining, 4)                   \
-  X(File_write_ordered_begin_c, post_remaining, 4)                 \
+  AND_LARGE(X, File_write_ordered, post_remaining, 5)              \
+  AND_LARGE(X, File_write_ordered_begin, post_remaining, 4)        \
   X(File_write_ordered_end, post_remaining, 3)                     \
-  X(File_write_shared, post_remaining, 5)                          \
-  X(File_write_shared_c, post_remaining, 5)                        \
+  AND_LARGE(X, File_write_shared, post_remaining, 5)               \
   /* asked again and again */                                      \
   X(Win_test, progress, 2)                                         \
   X(Parrived, progress, 3)

@@ -12,6 +12,8 @@ def blocking_calls() -> set[str]:
     """Calls that the shim knows to wait for other ranks."""
     text = (ROOT / "runtime/shim/calls.h").read_text()
     named = set(re.findall(r"\bX\((\w+), (?:post_remaining|join), \d+\)", text))
+    with_large = set(re.findall(r"\bAND_LARGE\(X, (\w+), post_remaining, \d+\)", text))
+    named |= with_large | {f"{name}_c" for name in with_large}
     named |= set(re.findall(r"\bX, (\w+), \w+, \d+, \d+, \d+\)", text))
     assert {"Bcast", "Alltoallw", "Allreduce", "Comm_split", "Win_allocate_shared"} <= named
     return named - set(LOCAL)
