@@ -1,5 +1,3 @@
-#include "runtime/report/report_table.hpp"
-
 #include <dlfcn.h>
 #include <link.h>
 #include <unistd.h>
@@ -10,6 +8,7 @@
 #include <string>
 
 #include "runtime/report/json_line.hpp"
+#include "runtime/report/report.hpp"
 #include "runtime/shim/calls.h"
 
 namespace hocket::runtime {
