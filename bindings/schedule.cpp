@@ -14,7 +14,7 @@
 #include "bindings.hpp"
 #include "core/algorithms/plan_exchange.hpp"
 #include "core/algorithms/registry.hpp"
-#include "core/demand/collective.hpp"
+#include "core/demand/demand.hpp"
 #include "core/schedule/bounds.hpp"
 #include "core/schedule/token_time.hpp"
 

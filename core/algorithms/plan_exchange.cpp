@@ -10,8 +10,8 @@
 #include "core/error.hpp"
 #include "core/limits.hpp"
 #include "core/schedule/bounds.hpp"
+#include "core/schedule/schedule.hpp"
 #include "core/schedule/token_time.hpp"
-#include "core/schedule/turned.hpp"
 
 namespace hocket {
 namespace {

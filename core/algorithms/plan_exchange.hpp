@@ -54,7 +54,7 @@ struct Least {
 /// - All-gather to which one rank contributes: disjoint-trees or group-chain, where near the bound.
 /// - All-gather: the first one of switch-ring (trees), gossip (grids, where it comes near the bound), rails and
 ///   spreading, whichever is faster phase by phase; then the least predicted time.
-/// - Reduce-scatter, all-reduce: an all-gather of the same blocks, turned round (schedule/turned.hpp); `algorithm` is
+/// - Reduce-scatter, all-reduce: an all-gather of the same blocks, turned round (schedule/schedule.hpp); `algorithm` is
 ///   that one's. What is compared is the time of the reduction. Of a reduce-scatter on a graph or explicit routes the
 ///   all-gather is made for the ways back.
 /// - Irregular: list, which cuts nothing, where it comes near the bound or cutting would take long, else critical.

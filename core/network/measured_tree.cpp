@@ -1,11 +1,11 @@
-#include "core/network/measured_tree.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <queue>
 #include <utility>
+
+#include "core/network/tree_probe.hpp"
 
 namespace hocket {
 namespace {

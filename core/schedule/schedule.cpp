@@ -1,9 +1,13 @@
 #include "core/schedule/schedule.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <tuple>
+#include <utility>
 
 #include "core/error.hpp"
+#include "core/network/network.hpp"
 #include "core/of_thread.hpp"
 
 namespace hocket {
@@ -89,6 +93,137 @@ void find_awaited(const Network& network, const ClosedForm& form, const PhasedMe
     };
     return side == Side::before ? earlier(y, x) : earlier(x, y);
   });
+}
+
+namespace {
+
+/// Phases under construction, as a schedule keeps them. They carry what those of all-gathers do.
+struct Phases {
+  std::vector<std::uint64_t> begin{0};
+  std::vector<Hop> hops;
+  PieceLists pieces;
+
+  void add(Hop hop, std::uint32_t list) {
+    hops.push_back(hop);
+    pieces.list.push_back(list);
+  }
+  void end_phase() { begin.push_back(hops.size()); }
+};
+
+/// Sub-phases of transfers that may go together: a transfer goes into the first one in which its whole route is free,
+/// by the number of transfers on a channel or by their speed.
+class SubPhases {
+ public:
+  explicit SubPhases(const Network& network) : network_(network) {}
+
+  std::size_t of(Hop hop) {
+    const double speed = own_speed(network_, network_.find_route(hop.src, hop.dst, route_));
+    std::size_t place = 0;
+    while (place < used_.size() && !fits(place, speed)) ++place;
+    if (place == used_.size()) used_.emplace_back(network_.channels());
+    for (const Channel channel : route_) {
+      ++used_[place][channel].transfers;
+      used_[place][channel].speed += speed;
+    }
+    return place;
+  }
+  void end_phase() {
+    for (auto& used : used_) std::ranges::fill(used, Use{});
+  }
+
+ private:
+  struct Use {
+    std::uint32_t transfers = 0;
+    double speed = 0;  ///< bytes/s of all together
+  };
+
+  [[nodiscard]] bool fits(std::size_t place, double speed) const {
+    return std::ranges::all_of(route_, [&](Channel channel) {
+      const Use& use = used_[place][channel];
+      return use.transfers < network_.capacity(channel) || use.speed + speed <= network_.rate(channel) * (1 + 1e-10);
+    });
+  }
+
+  const Network& network_;
+  std::vector<std::vector<Use>> used_;  ///< per place and channel
+  std::vector<Channel> route_;
+};
+
+/// Turns the all-gather round; phases stay whole if there is no network.
+Phases reduce_scatter_of(const Network* network, const Schedule& gather) {
+  Phases turned;
+  turned.pieces = {gather.piece_lists().begin, gather.piece_lists().pieces, {}};
+  std::optional<SubPhases> sub_phases;
+  if (network != nullptr && network->tree() == nullptr)
+    sub_phases.emplace(*network);  // in a tree ways back are the same
+  std::vector<std::vector<std::uint64_t>> together;
+  for (std::uint64_t phase = gather.phases(); phase-- > 0;) {
+    together.assign(1, {});
+    for (std::uint64_t i = gather.phase_begin()[phase]; i < gather.phase_begin()[phase + 1]; ++i) {
+      const Hop hop = gather.hops()[i];
+      const std::size_t place = sub_phases ? sub_phases->of({hop.dst, hop.src}) : 0;
+      if (place >= together.size()) together.resize(place + 1);
+      together[place].push_back(i);
+    }
+    if (sub_phases) sub_phases->end_phase();
+    for (const auto& transfers : together) {
+      for (const std::uint64_t i : transfers) {
+        const Hop hop = gather.hops()[i];
+        turned.add({hop.dst, hop.src}, gather.piece_lists().list_of(i));
+      }
+      turned.end_phase();
+    }
+  }
+  return turned;
+}
+
+/// Appends all phases once more, backwards, with senders and receivers exchanged.
+void mirror(Phases& phases) {
+  const std::vector<std::uint64_t> begin = phases.begin;
+  for (std::size_t phase = begin.size() - 1; phase-- > 0;) {
+    for (std::uint64_t i = begin[phase]; i < begin[phase + 1]; ++i) {
+      const Hop hop = phases.hops[i];
+      phases.add({hop.dst, hop.src}, phases.pieces.list[i]);
+    }
+    phases.end_phase();
+  }
+}
+
+Schedule finish(Pattern reduction, const Schedule& gather, Phases phases) {
+  if (reduction == Pattern::all_reduce) mirror(phases);
+  return {gather.ranks(), gather.message_bytes(), std::move(phases.begin), std::move(phases.hops),
+          std::move(phases.pieces)};
+}
+
+}  // namespace
+
+Schedule turned(const Network& network, Pattern reduction, const Schedule& gather) {
+  return finish(reduction, gather, reduce_scatter_of(&network, gather));
+}
+
+Schedule joined(const Schedule& reduce_scatter, const Schedule& gather) {
+  const std::uint64_t phases = std::max(reduce_scatter.phases(), gather.phases());
+  Phases both;
+  both.begin.clear();
+  for (const Schedule* half : {&reduce_scatter, &gather}) {
+    both.begin.insert(both.begin.end(), phases - half->phases(), both.hops.size());
+    const std::uint64_t before = both.hops.size();
+    const PieceLists& lists = half->piece_lists();
+    const std::uint32_t first_list = both.pieces.lists();
+    for (std::uint32_t k = 0; k < lists.lists(); ++k) {
+      both.pieces.pieces.insert(both.pieces.pieces.end(), lists.in(k).begin(), lists.in(k).end());
+      both.pieces.end_list();
+    }
+    for (std::uint64_t i = 0; i < half->size(); ++i) both.add(half->hops()[i], first_list + lists.list_of(i));
+    for (std::uint64_t phase = 0; phase < half->phases(); ++phase)
+      both.begin.push_back(before + half->phase_begin()[phase]);
+  }
+  both.begin.push_back(both.hops.size());
+  return {gather.ranks(), gather.message_bytes(), std::move(both.begin), std::move(both.hops), std::move(both.pieces)};
+}
+
+Schedule turned_in_steps(Pattern reduction, const Schedule& gather) {
+  return finish(reduction, gather, reduce_scatter_of(nullptr, gather));
 }
 
 }  // namespace hocket

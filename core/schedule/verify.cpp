@@ -8,7 +8,7 @@
 #include "core/progress/progress.hpp"
 #include "core/schedule/block_parts.hpp"
 #include "core/schedule/ranges.hpp"
-#include "core/schedule/turned.hpp"
+#include "core/schedule/schedule.hpp"
 
 namespace hocket {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/progress/progress.hpp"
-#include "core/schedule/turned.hpp"
+#include "core/schedule/schedule.hpp"
 #include "core/schedule/verify.hpp"
 
 namespace hocket {

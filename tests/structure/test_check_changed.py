@@ -15,7 +15,7 @@ SPEC.loader.exec_module(check_changed)
 @pytest.mark.parametrize(
     ("changed", "tests"),
     [
-        ("core/schedule/turned.cpp", ["tests/schedule"]),
+        ("core/schedule/schedule.cpp", ["tests/schedule"]),
         ("core/network/tree_and_grid.cpp", ["tests/core_network", "tests/schedule"]),
         ("core/limits.hpp", ["tests/core_network", "tests/schedule"]),
         ("runtime/team/team.cpp", ["tests/runtime/team"]),

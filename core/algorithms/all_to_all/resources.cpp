@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "core/algorithms/shared/edge_colours.hpp"
 
@@ -119,6 +120,203 @@ void Resources::append(Hop hop, std::vector<std::uint32_t>& needs) const {
   for (const Channel channel : network_.find_route(hop.src, hop.dst, route_))
     if (number_[2 * ranks + channel] != never_full) needs.push_back(number_[2 * ranks + channel]);
   needs.push_back(number_[ranks + hop.dst]);
+}
+
+namespace {
+
+constexpr std::uint64_t all_bits = ~std::uint64_t{0};
+
+constexpr std::uint16_t no_tag = 0xffff;
+
+constexpr std::uint64_t bit(std::uint32_t phase) { return std::uint64_t{1} << phase % 64; }
+
+/// Adds a row of prices; where the same message stands in the way as at the resource before, it is paid.
+void add_row(std::int16_t* __restrict sum, const std::int16_t* __restrict price, const std::uint16_t* __restrict tag,
+             const std::uint16_t* __restrict before, std::uint64_t phases) {
+  for (std::uint64_t i = 0; i < phases; ++i) {  // without branches: compilers make vector instructions of it
+    const auto others = static_cast<std::int16_t>(-static_cast<std::int16_t>(tag[i] != before[i]));
+    sum[i] = static_cast<std::int16_t>(sum[i] + (price[i] & others));
+  }
+}
+
+}  // namespace
+
+Timetable::Timetable(const Resources& resources, std::span<const Hop> hops, std::uint32_t most_phases)
+    : resources_(resources),
+      words_((most_phases + 63) / 64),
+      stride_((most_phases + lanes - 1) / lanes * lanes),
+      phase_of_(hops.size(), nowhere),
+      weight_(hops.size(), 1),
+      closed_(words_, all_bits),
+      full_(resources.size() * words_, 0),
+      price_(resources.size() * stride_, 0),
+      tag_(resources.size() * stride_, no_tag),
+      sum_(stride_, 0) {
+  std::size_t longest = 1;
+  for (const Hop hop : hops) {
+    resources.append(hop, needs_);
+    longest = std::max(longest, needs_.size() - begin_.back());
+    begin_.push_back(needs_.size());
+  }
+  heaviest_ = static_cast<std::int16_t>(std::max<std::size_t>(2, std::numeric_limits<std::int16_t>::max() / longest));
+  std::uint64_t slots = 0;
+  for (std::uint32_t resource = 0; resource < resources.size(); ++resource) {
+    first_slot_.push_back(slots);
+    slots += std::uint64_t{most_phases} * resources.capacity(resource);
+  }
+  slots_.assign(slots, nowhere);
+}
+
+std::uint64_t Timetable::bytes(const Resources& resources, std::uint64_t most_phases) {
+  std::uint64_t per_phase = 0;
+  for (std::uint32_t resource = 0; resource < resources.size(); ++resource)
+    per_phase += sizeof(std::int16_t) + sizeof(std::uint16_t) + sizeof(std::uint32_t) * resources.capacity(resource);
+  return per_phase * most_phases;
+}
+
+void Timetable::set_phases(std::uint32_t phases) {
+  phases_ = phases;
+  std::fill(closed_.begin(), closed_.end(), all_bits);
+  std::fill(closed_.begin(), closed_.begin() + phases / 64, 0);
+  if (phases % 64 != 0) closed_[phases / 64] = all_bits << phases % 64;
+}
+
+std::uint32_t Timetable::free_phase(std::uint32_t message, std::uint32_t from) const {
+  const std::uint64_t words = (phases_ + 63) / 64;
+  std::uint64_t word = from / 64;
+  for (std::uint64_t i = 0; i <= words; ++i) {
+    std::uint64_t taken = closed_[word];
+    if (i == 0) taken |= bit(from) - 1;
+    for (const std::uint32_t resource : needs(message)) taken |= full_[resource * words_ + word];
+    if (taken != all_bits)
+      return static_cast<std::uint32_t>(word * 64) + static_cast<std::uint32_t>(std::countr_one(taken));
+    if (++word == words) word = 0;
+  }
+  return nowhere;
+}
+
+std::uint32_t Timetable::cheapest_phase(std::uint32_t message, std::uint32_t from, std::uint32_t window) {
+  const auto route = needs(message);
+  std::uint32_t best = nowhere;
+  std::int16_t least = std::numeric_limits<std::int16_t>::max();
+  // The window may go round the end: up to two stretches.
+  for (std::uint32_t begin = from, left = std::min(window, phases_); left > 0;) {
+    const std::uint32_t count = std::min(left, phases_ - begin);
+    std::int16_t* sum = sum_.data();
+    std::copy_n(&price_[route[0] * stride_ + begin], count, sum);
+    for (std::size_t i = 1; i < route.size(); ++i)
+      add_row(sum, &price_[route[i] * stride_ + begin], &tag_[route[i] * stride_ + begin],
+              &tag_[route[i - 1] * stride_ + begin], count);
+    std::int16_t lowest = std::numeric_limits<std::int16_t>::max();
+    for (std::uint32_t i = 0; i < count; ++i) lowest = std::min(lowest, sum[i]);
+    if (best == nowhere || lowest < least) {
+      least = lowest;
+      best = begin + static_cast<std::uint32_t>(std::find(sum, sum + count, lowest) - sum);
+    }
+    begin = 0;
+    left -= count;
+  }
+  return best;
+}
+
+void Timetable::prices(std::uint32_t message, std::span<std::int16_t> of_phases) const {
+  const auto route = needs(message);
+  std::copy_n(&price_[route[0] * stride_], of_phases.size(), of_phases.data());
+  for (std::size_t i = 1; i < route.size(); ++i)
+    add_row(of_phases.data(), &price_[route[i] * stride_], &tag_[route[i] * stride_], &tag_[route[i - 1] * stride_],
+            of_phases.size());
+}
+
+std::int16_t Timetable::price(std::uint32_t message, std::uint32_t phase) const {
+  std::int16_t sum = 0;
+  std::uint16_t before = no_tag;
+  for (const std::uint32_t resource : needs(message)) {
+    const std::uint64_t at = resource * stride_ + phase;
+    if (tag_[at] != before) sum = static_cast<std::int16_t>(sum + price_[at]);
+    before = tag_[at];
+  }
+  return sum;
+}
+
+std::uint32_t Timetable::lightest(std::uint32_t resource, std::uint32_t phase) {
+  const std::uint32_t* users = slots(resource, phase);
+  return *std::min_element(users, users + resources_.capacity(resource),
+                           [&](auto a, auto b) { return weight_[a] < weight_[b]; });
+}
+
+void Timetable::set_full(std::uint32_t resource, std::uint32_t phase) {
+  const std::uint32_t cheapest = lightest(resource, phase);
+  full_[resource * words_ + phase / 64] |= bit(phase);
+  price_[resource * stride_ + phase] = weight_[cheapest];
+  tag_[resource * stride_ + phase] = static_cast<std::uint16_t>(cheapest);
+}
+
+void Timetable::set_room(std::uint32_t resource, std::uint32_t phase) {
+  full_[resource * words_ + phase / 64] &= ~bit(phase);
+  price_[resource * stride_ + phase] = 0;
+  tag_[resource * stride_ + phase] = no_tag;
+}
+
+void Timetable::put(std::uint32_t message, std::uint32_t phase, std::vector<std::uint32_t>& displaced) {
+  // Whoever leaves a port often leaves an inter-switch link too, which then has room.
+  for (const bool wide : {false, true})
+    for (const std::uint32_t resource : needs(message)) {
+      if ((resources_.capacity(resource) > 1) != wide) continue;
+      if ((full_[resource * words_ + phase / 64] & bit(phase)) == 0) continue;
+      const std::uint32_t other = lightest(resource, phase);
+      remove(other);
+      displaced.push_back(other);
+    }
+  phase_of_[message] = phase;
+  for (const std::uint32_t resource : needs(message)) {
+    const std::uint32_t capacity = resources_.capacity(resource);
+    std::uint32_t *users = slots(resource, phase), *room = users;
+    while (*room != nowhere) ++room;
+    *room = message;
+    if (room + 1 == users + capacity) set_full(resource, phase);
+  }
+}
+
+void Timetable::remove(std::uint32_t message) {
+  const std::uint32_t phase = phase_of_[message];
+  for (const std::uint32_t resource : needs(message)) {
+    std::uint32_t* users = slots(resource, phase);
+    std::uint32_t *end = users + resources_.capacity(resource), *last = end;
+    if (*(end - 1) != nowhere)
+      set_room(resource, phase);
+    else
+      last = std::find(users, end, nowhere);
+    *std::find(users, last, message) = *(last - 1);
+    *(last - 1) = nowhere;
+  }
+  phase_of_[message] = nowhere;
+}
+
+std::vector<std::uint32_t> Timetable::close_least_used() {
+  std::vector<std::uint64_t> used(phases_, 0);
+  for (std::uint32_t message = 0; message < phase_of_.size(); ++message)
+    used[phase_of_[message]] += needs(message).size();
+  const auto least = static_cast<std::uint32_t>(std::ranges::min_element(used) - used.begin());
+  const std::uint32_t last = phases_ - 1;
+  std::vector<std::uint32_t> without, displaced;
+  for (std::uint32_t message = 0; message < phase_of_.size(); ++message)
+    if (phase_of_[message] == least) remove(message), without.push_back(message);
+  for (std::uint32_t message = 0; message < phase_of_.size(); ++message)
+    if (phase_of_[message] == last) remove(message), put(message, least, displaced);
+  set_phases(last);
+  return without;
+}
+
+void Timetable::weigh_down(std::uint32_t message) {
+  if (weight_[message] >= heaviest_) halve_weights();
+  ++weight_[message];
+}
+
+void Timetable::halve_weights() {
+  for (std::int16_t& weight : weight_) weight = static_cast<std::int16_t>((weight + 1) / 2);
+  for (std::uint32_t resource = 0; resource < resources_.size(); ++resource)
+    for (std::uint32_t phase = 0; phase < phases_; ++phase)
+      if ((full_[resource * words_ + phase / 64] & bit(phase)) != 0) set_full(resource, phase);
 }
 
 }  // namespace hocket::algorithms

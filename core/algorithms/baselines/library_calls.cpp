@@ -6,7 +6,7 @@
 
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"
-#include "core/schedule/turned.hpp"
+#include "core/schedule/schedule.hpp"
 
 namespace hocket {
 namespace {

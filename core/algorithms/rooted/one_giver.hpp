@@ -1,19 +1,24 @@
 #pragma once
 /// All-gathers to which one rank contributes: its pieces follow each other along trees of sends.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "core/algorithms/registry.hpp"
 #include "core/demand/demand.hpp"
+#include "core/limits.hpp"
 #include "core/schedule/schedule.hpp"
+#include "core/schedule/token_time.hpp"
 
 namespace hocket::algorithms {
 
 inline constexpr std::uint64_t smallest_piece = 1024;  ///< bytes: less is all header
 
 /// True if the schedule takes so much more time than the bound that other algorithms are tried first.
-[[nodiscard]] bool is_far_piped(const Network& network, const Bounds& bounds, const Schedule& schedule);
+[[nodiscard]] inline bool is_far_piped(const Network& network, const Bounds& bounds, const Schedule& schedule) {
+  return lockstep_seconds(network, schedule) > limits::near_enough_piped * bounds.seconds;
+}
 
 /// One send of a piece, so many phases after the piece's first one.
 struct Relay {
@@ -32,8 +37,19 @@ struct Pipeline {
 /// Pieces of each lane; K of them take K + depth − 1 phases. With per-message cost α, (K + D)·(α + B / (K·rate)) is
 /// least at K = √(D·B / (α·rate)); without it the D phases in which the pipeline fills may cost 1/64, or 1/16 where
 /// sends are many. No piece is shorter than smallest_piece, unless all are.
-[[nodiscard]] std::uint64_t pieces_of_a_lane(const Demand& demand, const Pipeline& pipeline,
-                                             const AlgorithmOptions& costs);
+[[nodiscard]] inline std::uint64_t pieces_of_a_lane(const Demand& demand, const Pipeline& pipeline,
+                                                    const AlgorithmOptions& costs) {
+  constexpr double fill_share = 64, worst_share = 16;  // pieces for each phase in which the pipeline fills
+  constexpr double many_relays = 1e5, most_relays = 4e7;
+  const double bytes = static_cast<double>(demand.contribution(demand.only_block().value())) / pipeline.lanes;
+  const double fill = pipeline.depth - 1;
+  const double sends = std::max(1.0, static_cast<double>(demand.ranks - 1) * pipeline.lanes);  // one piece in each lane
+  double pieces = std::clamp(many_relays / sends, worst_share * fill, fill_share * fill);
+  pieces = std::min({pieces, bytes / static_cast<double>(smallest_piece), most_relays / sends});
+  const double alpha = costs.alpha * pipeline.sends_at_once;
+  if (alpha > 0) pieces = std::min(pieces, std::sqrt(fill * bytes / (alpha * pipeline.rate)));
+  return static_cast<std::uint64_t>(std::max(1.0, std::round(pieces)));
+}
 
 /// The schedule of `pieces` pieces a lane. `each(lane, piece, visit)` visits the relays of a piece; those of all pieces
 /// of a lane have the same ages. Phases in which nothing is sent are left out.

@@ -1,6 +1,6 @@
 """Collectives that can be planned: the core's descriptors by name, and the patterns of their demands.
 
-A collective is a row of the core's table (``core/demand/collective.cpp``); commands and choices follow from it.
+A collective is a row of the core's table (``core/demand/demand.cpp``); commands and choices follow from it.
 """
 
 from __future__ import annotations
