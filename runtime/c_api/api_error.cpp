@@ -1,3 +1,4 @@
+#include <array>
 #include <new>
 
 #include "runtime/c_api/api.hpp"
@@ -6,28 +7,17 @@
 namespace hocket::runtime {
 
 const char* meaning(int code) {
-  switch (code) {
-    case HOCKET_SUCCESS:
-      return "no error";
-    case HOCKET_ERR_ARGUMENT:
-      return "an argument is out of range";
-    case HOCKET_ERR_SCHEDULE:
-      return "no algorithm of this name serves this exchange";
-    case HOCKET_ERR_NETWORK:
-      return "the plan cannot be used";
-    case HOCKET_ERR_FILE:
-      return "a file cannot be read or written";
-    case HOCKET_ERR_DAMAGED:
-      return "the file is not a scheduling table, or it is damaged";
-    case HOCKET_ERR_MISMATCH:
-      return "the table was made for another exchange";
-    case HOCKET_ERR_BUSY:
-      return "an exchange of this table is under way";
-    case HOCKET_ERR_MEMORY:
-      return "not enough memory";
-    default:
-      return nullptr;
-  }
+  static constexpr std::array texts = {"no error",
+                                       "an argument is out of range",
+                                       "no algorithm of this name serves this exchange",
+                                       "the plan cannot be used",
+                                       "a file cannot be read or written",
+                                       "the file is not a scheduling table, or it is damaged",
+                                       "the table was made for another exchange",
+                                       "an exchange of this table is under way",
+                                       "not enough memory"};  // from HOCKET_SUCCESS down
+  static_assert(texts.size() == 1 - HOCKET_ERR_MEMORY);
+  return code <= HOCKET_SUCCESS && code >= HOCKET_ERR_MEMORY ? texts[static_cast<std::size_t>(-code)] : nullptr;
 }
 
 std::string what_mpi_says(int code) {

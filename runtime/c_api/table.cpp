@@ -1,19 +1,192 @@
 #include "runtime/c_api/table.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/plan/program.hpp"
 #include "runtime/agreement/agreement.hpp"
 #include "runtime/agreement/places.hpp"
 #include "runtime/buffers/traffic.hpp"
 #include "runtime/c_api/api.hpp"
 #include "runtime/plan/plan_store.hpp"
+#include "runtime/plan/planned.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/uplinks/widths.hpp"
 
 namespace hocket::runtime {
+namespace {
+
+constexpr std::uint64_t magic = 0x0a1a42544b434f48;  // "HOCKTB\x1a\n"
+constexpr std::uint64_t version = 3;
+constexpr std::uint64_t longest_entry = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t most_ranks = std::numeric_limits<int>::max();
+constexpr std::uint64_t most_phases = 1 << 22;  // a row each
+
+void write(ByteWriter& out, const Partners& partners) {
+  out.number(partners.size());
+  for (std::size_t i = 0; i < partners.size(); ++i) {
+    out.number(static_cast<std::uint64_t>(partners.ranks[i]));
+    out.number(static_cast<std::uint64_t>(partners.bytes[i]));
+  }
+}
+
+Bytes encode_part(const PhaseTable& table) {
+  ByteWriter out;
+  out.number(table.ranks);
+  out.number(table.rank);
+  out.text(table.algorithm);
+  out.fixed(table.seed);
+  out.number(table.phases);
+  out.number(table.window);
+  out.real(table.lockstep_seconds);
+  out.real(table.bound_seconds);
+  out.fixed(table.place);
+  write(out, table.targets);
+  write(out, table.sources);
+  const Bytes row = encode_program(table.program, false);
+  out.number(row.size());
+  out.append(row);
+  return out.take();
+}
+
+Partners read_partners(ByteReader& in, std::uint32_t ranks) {
+  Partners found;
+  for (std::uint64_t left = in.count(2); left > 0; --left) {
+    const Rank partner = in.number32(ranks - 1);
+    found.add(static_cast<int>(partner), static_cast<std::int64_t>(in.number(longest_entry)));
+  }
+  return found;
+}
+
+PhaseTable decode_part(ByteView bytes) {
+  ByteReader in(bytes);
+  PhaseTable table;
+  table.ranks = in.number32(most_ranks);
+  table.rank = in.number32();
+  if (table.rank >= table.ranks) throw PlanProblem("it is of a rank that does not exist");
+  table.algorithm = in.text();
+  table.seed = in.fixed();
+  table.phases = in.number(most_phases);
+  table.window = in.number32();
+  table.lockstep_seconds = in.real();
+  table.bound_seconds = in.real();
+  table.place = in.fixed();
+  table.targets = read_partners(in, table.ranks);
+  table.sources = read_partners(in, table.ranks);
+  const Demand any{Pattern::irregular, table.ranks, longest_entry};
+  table.program = decode_program(in.view(in.number()), {any, table.phases, false});
+  if (!in.empty()) throw PlanProblem("there is more in the file than a table");
+  return table;
+}
+
+/// Bytes that the rank keeps.
+std::int64_t kept(const PhaseTable& table, const Partners& partners) {
+  const auto place = std::ranges::find(partners.ranks, static_cast<int>(table.rank));
+  return place == partners.ranks.end() ? 0 : partners.bytes[static_cast<std::size_t>(place - partners.ranks.begin())];
+}
+
+}  // namespace
+
+std::vector<hocket_phase> rows_of(const PhaseTable& table) {
+  std::vector<hocket_phase> rows;
+  auto send = table.program.sends.begin();
+  auto receive = table.program.receives.begin();
+  for (std::uint64_t phase = 0; phase < table.phases; ++phase) {
+    const auto in_phase = [phase](const auto& op, const auto& ops) { return op != ops.end() && op->phase == phase; };
+    bool first = true;
+    while (first || in_phase(send, table.program.sends) || in_phase(receive, table.program.receives)) {
+      hocket_phase row{static_cast<std::int64_t>(phase), -1, -1, 0, 0, 0, 0};
+      if (in_phase(send, table.program.sends)) {
+        row.send_to = static_cast<int>(send->dst);
+        row.send_length = static_cast<std::int64_t>(send->pieces.front().length);
+        row.send_offset = static_cast<std::int64_t>(send->pieces.front().offset);
+        ++send;
+      }
+      if (in_phase(receive, table.program.receives)) {
+        row.receive_from = static_cast<int>(receive->src);
+        row.receive_length = static_cast<std::int64_t>(receive->pieces.front().length);
+        row.receive_offset = static_cast<std::int64_t>(receive->pieces.front().offset);
+        ++receive;
+      }
+      rows.push_back(row);
+      first = false;
+    }
+  }
+  return rows;
+}
+
+std::uint64_t part_digest(const PhaseTable& table) { return checksum(encode_part(table)); }
+
+void check_partners(const Partners& partners, std::uint32_t ranks) {
+  std::vector<int> sorted = partners.ranks;
+  std::ranges::sort(sorted);
+  if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
+    throw InputError("rank " + std::to_string(*twice) + " is given twice as a target");
+  for (std::size_t i = 0; i < partners.size(); ++i) {
+    if (partners.ranks[i] < 0 || static_cast<std::uint32_t>(partners.ranks[i]) >= ranks)
+      throw InputError("target " + std::to_string(partners.ranks[i]) + " is not a rank: there are " +
+                       std::to_string(ranks) + ", from 0");
+    if (partners.bytes[i] < 0)
+      throw InputError("the message to rank " + std::to_string(partners.ranks[i]) + " has " +
+                       std::to_string(partners.bytes[i]) + " bytes");
+  }
+}
+
+void check_table(const PhaseTable& table) {
+  if (table.phases > most_phases) throw InputError("a table has at most " + std::to_string(most_phases) + " phases");
+  if (table.window == 0) throw InputError("the table has a window of 0");
+  check_partners(table.targets, table.ranks);
+  check_partners(table.sources, table.ranks);
+  if (kept(table, table.targets) != kept(table, table.sources))
+    throw InputError("the rank does not get what it sends to itself");
+  std::vector<Message> messages;
+  for (std::size_t i = 0; i < table.targets.size(); ++i)
+    messages.push_back(
+        {table.rank, static_cast<Rank>(table.targets.ranks[i]), static_cast<std::uint64_t>(table.targets.bytes[i])});
+  for (std::size_t i = 0; i < table.sources.size(); ++i)
+    messages.push_back(
+        {static_cast<Rank>(table.sources.ranks[i]), table.rank, static_cast<std::uint64_t>(table.sources.bytes[i])});
+  check_program({table.program, irregular(TrafficMatrix(table.ranks, std::move(messages))), table.phases}, table.rank);
+  const auto one_piece = [](const auto& op) { return op.pieces.size() == 1 && op.pieces.front().length > 0; };
+  if (!std::ranges::all_of(table.program.sends, one_piece) || !std::ranges::all_of(table.program.receives, one_piece))
+    throw InputError("the table has sends or receives that are not one piece");
+  for (const auto& receive : table.program.receives)
+    for (const Release& release : receive.releases)
+      if (release.rank == table.rank && release.send >= table.program.sends.size())
+        throw InputError("the table releases a send that does not exist");
+}
+
+Bytes encode_table(const PhaseTable& table) {
+  ByteWriter body;
+  body.fixed(table.whole);
+  body.append(encode_part(table));
+  ByteWriter out;
+  out.fixed(magic);
+  out.fixed(version);
+  out.fixed(checksum(body.bytes()));
+  out.append(body.bytes());
+  return out.take();
+}
+
+PhaseTable decode_table(ByteView bytes) {
+  if (bytes.size() < 8 || ByteReader(bytes).fixed() != magic) throw PlanProblem("this is not a scheduling table");
+  ByteReader in(bytes.subspan(8));
+  if (const std::uint64_t found = in.fixed(); found != version)
+    throw PlanProblem("table version " + std::to_string(found) + ", this Hocket reads version " +
+                      std::to_string(version));
+  const std::uint64_t sum = in.fixed();
+  const ByteView body = bytes.size() >= 24 ? bytes.subspan(24) : ByteView{};
+  if (checksum(body) != sum) throw PlanProblem("its checksum is wrong");
+  const std::uint64_t whole = ByteReader(body).fixed();
+  PhaseTable table = decode_part(body.subspan(8));
+  table.whole = whole;
+  return table;
+}
+
 namespace {
 
 /// All hosts on one switch. The rate cancels out of everything that is asked of this network.

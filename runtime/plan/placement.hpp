@@ -29,7 +29,6 @@ struct Placement {
 /// Advice appended to messages about hosts that the network does not list.
 inline constexpr std::string_view other_placements = "place ranks by 'hocket run --placement slurm|order|FILE'";
 
-/// The ranks of a communicator and those of the network it runs on.
 /// Ranks of a communicator numbered in the network's host order, those of one host in their own.
 struct Numbering {
   std::vector<std::uint32_t> ranks_per_node;

@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 
-#include "core/demand/collective.hpp"
 #include "core/demand/demand.hpp"
 #include "core/limits.hpp"
 #include "core/network/network.hpp"
@@ -69,8 +68,5 @@ struct Planned {
 /// exactly once; of a reduction, that it sends what it has for a block once, when all that comes in for it is there. A
 /// program that does not would hang or leave bytes undefined.
 void check_program(const Planned& planned, Rank rank);
-/// Checks the rank program of an irregular exchange like check_program(). Only the messages from and to `rank` in the
-/// matrix are used.
-void check_irregular(const RankProgram& program, const TrafficMatrix& matrix, Rank rank);
 
 }  // namespace hocket::runtime
