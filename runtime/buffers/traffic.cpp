@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "core/schedule/turned.hpp"
+#include "core/schedule/schedule.hpp"
 
 namespace hocket::runtime {
 namespace {

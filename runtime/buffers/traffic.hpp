@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/plan/program.hpp"
-#include "runtime/buffers/messages.hpp"
+#include "runtime/buffers/blocks.hpp"
 #include "runtime/plan/planned.hpp"
 
 namespace hocket::runtime {
@@ -16,7 +16,7 @@ namespace hocket::runtime {
 /// inout = in op inout, for so many bytes of whole elements. May throw MpiFailure.
 using Combine = std::function<void(const std::byte* in, std::byte* inout, std::size_t bytes)>;
 
-/// Messages that carry partial results (hocket/schedule/turned.hpp).
+/// Messages that carry partial results (core/schedule/schedule.hpp).
 struct Combining {
   std::uint64_t phases = 0;  ///< data of earlier phases is combined with the buffer, later data replaces it
   std::size_t element = 1;   ///< bytes; no segment is cut within one
@@ -62,7 +62,6 @@ struct Traffic {
 [[nodiscard]] Traffic reduction_traffic(const Planned& planned, const std::vector<Span>& blocks, std::size_t element,
                                         Combine combine);
 
-/// The memory of the messages of an irregular rank program in one call.
 /// The memory of one side of a call: all that goes to (or comes from) a peer is one message.
 class PeerMessages {
  public:

@@ -110,6 +110,27 @@ PlacedBlocks VectorSide::blocks(MPI_Comm comm, PlacedBlocks::Copy copy) const {
   return {std::move(list), comm, copy};
 }
 
+Numbers HeldArguments::numbers(const Numbers& of, std::size_t n) {
+  std::vector<std::int64_t>& own = numbers_.emplace_back();
+  for (std::size_t i = 0; i < n; ++i) own.push_back(of[i]);
+  return Numbers(own.data());
+}
+
+VectorSide HeldArguments::side(VectorSide of) {
+  const std::size_t n = of.peers.size();
+  of.counts = numbers(of.counts, n);
+  of.displacements = numbers(of.displacements, n);
+  of.peers = peers_.emplace_back(of.peers.begin(), of.peers.end());
+  if (!of.types.differ()) {
+    if (n > 0) of.types = Types(type(of.types[0]));
+    return of;
+  }
+  std::vector<MPI_Datatype>& own = lists_of_types_.emplace_back();
+  for (std::size_t i = 0; i < n; ++i) own.push_back(type(of.types[i]));
+  of.types = Types(own.data());
+  return of;
+}
+
 VectorCall::VectorCall(const VectorSide& sends, const VectorSide& receives, const Neighbours& neighbours,
                        MPI_Comm communicator)
     : send(sends), receive(receives), comm(communicator) {

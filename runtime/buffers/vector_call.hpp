@@ -7,15 +7,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <list>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "core/network/routing.hpp"
 #include "runtime/buffers/blocks.hpp"
+#include "runtime/mpi/datatypes.hpp"
 #include "runtime/mpi/neighbours.hpp"
 
 namespace hocket::runtime {
+
+class Team;
 
 /// A rank's row and column of the traffic matrix: bytes sent to and received from each peer.
 struct Volume {
@@ -128,6 +133,25 @@ inline VectorSide same(const void* buffer, MPI_Count count, MPI_Datatype type) {
   return {const_cast<void*>(buffer), Numbers::all(count), Numbers::all(0), Types(type), {}, true};
 }
 
+/// Copies of arguments that the program may free or change while a call is under way. Every kind of call says by hold()
+/// which of its own these are.
+class HeldArguments {
+ public:
+  HeldArguments() = default;
+  HeldArguments(const HeldArguments&) = delete;
+  HeldArguments& operator=(const HeldArguments&) = delete;
+
+  [[nodiscard]] MPI_Datatype type(MPI_Datatype of) { return types_.try_emplace(of, of).first->second.get(); }
+  [[nodiscard]] Numbers numbers(const Numbers& of, std::size_t n);
+  [[nodiscard]] VectorSide side(VectorSide of);
+
+ private:
+  std::map<MPI_Datatype, HeldType> types_;  ///< keyed by the program's handle
+  std::list<std::vector<std::int64_t>> numbers_;
+  std::list<std::vector<MPI_Datatype>> lists_of_types_;
+  std::list<std::vector<int>> peers_;
+};
+
 struct VectorCall {
   VectorSide send, receive;
   MPI_Comm comm = MPI_COMM_NULL;
@@ -138,6 +162,10 @@ struct VectorCall {
 
   /// Nothing if the MPI library is to serve the call.
   [[nodiscard]] std::optional<PeerBytes> peer_bytes() const;
+  void hold(HeldArguments& held, const Team&) {
+    send = held.side(send);
+    receive = held.side(receive);
+  }
 };
 
 }  // namespace hocket::runtime

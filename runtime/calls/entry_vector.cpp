@@ -197,7 +197,6 @@ int persistent(LibraryCall, const Sides& sides, MPI_Request* request, Native nat
 /// A nonblocking call, which knows only this rank's sizes.
 struct Uneven : VectorCall {
   using Operation = VectorOperation;
-  using Own = OwnSides;
   Uneven(const VectorCall& call) : VectorCall(call) {}
   [[nodiscard]] static CallKind kind() { return irregular_calls(); }
 };

@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/agreement/private_comm.hpp"
+#include "runtime/agreement/agreement.hpp"
+#include "runtime/buffers/vector_call.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/plan/planned.hpp"
 #include "runtime/plan/settings.hpp"
@@ -83,15 +84,22 @@ class Nonblocking {
 /// True if all ranks of the communicator may have a progress thread. Collective.
 [[nodiscard]] bool all_may_forward(MPI_Comm comm);
 
+/// The same call on a communicator of the runtime's, by arguments that nobody changes: `held` outlives it.
+template <class Call>
+[[nodiscard]] Call held_on(MPI_Comm comm, Call call, HeldArguments& held, const Team& team) {
+  call.hold(held, team);
+  call.comm = comm;
+  return call;
+}
+
 /// A nonblocking operation. It begins when the one before on its channel is over, or handed over.
 template <class Call>
 class OnPrivateChannel final : public Operation {
  public:
   OnPrivateChannel(std::shared_ptr<PrivateChannel> channel, const Call& call, const Team& team)
       : channel_(std::move(channel)),
-        own_(call, team),
         exchange_(channel_->exchange(call.kind())),
-        operation_(*exchange_, on(channel_->comm(), own_.instead_of(call))),
+        operation_(*exchange_, held_on(channel_->comm(), call, held_, team)),
         clear_(channel_->queue()) {}
   ~OnPrivateChannel() override { *clear_.second = true; }
 
@@ -114,14 +122,10 @@ class OnPrivateChannel final : public Operation {
   [[nodiscard]] bool handed_over() const override { return begun_ && operation_.handed_over(); }
 
  private:
-  static Call on(MPI_Comm comm, Call call) {
-    call.comm = comm;
-    return call;
-  }
   [[nodiscard]] bool may_begin() const { return clear_.first == nullptr || *clear_.first; }
 
   std::shared_ptr<PrivateChannel> channel_;
-  typename Call::Own own_;
+  HeldArguments held_;
   std::shared_ptr<const Exchange> exchange_;
   typename Call::Operation operation_;
   std::pair<PrivateChannel::Clear, PrivateChannel::Clear> clear_;
@@ -142,36 +146,24 @@ inline void complete_pending(MPI_Comm comm) {
     complete_pending_of(comm);
 }
 
-/// Scheduled calls that persistent requests stand for.
-/// The resources of one persistent request: its own communicator, since several requests may be active at once, and
-/// copies of arguments that the program may free before the request starts again. `Arguments` is built from the call
-/// and `more`; it holds those copies (not the communicator and the buffers), and instead_of(call) puts them into a
-/// call.
-template <class Arguments>
-struct Own {
-  template <class Call, class... More>
-  Own(PrivateComms::Lease&& leased, Planned planned, const Call& call, const More&... more)
-      : lease(std::move(leased)), exchange(lease.comm(), std::move(planned), settings()), arguments(call, more...) {}
-
-  template <class Call>
-  [[nodiscard]] Call instead_of(const Call& call) const {
-    Call own = arguments.instead_of(call);
-    own.comm = lease.comm();
-    return own;
-  }
+/// The resources of one persistent request: its own communicator, since several requests may be active at once.
+struct OfRequest {
+  OfRequest(PrivateComms::Lease&& leased, Planned planned)
+      : lease(std::move(leased)), exchange(lease.comm(), std::move(planned), settings()) {}
 
   PrivateComms::Lease lease;
   Exchange exchange;
-  Arguments arguments;
+  HeldArguments held;
 };
 
-template <class Scheduled, class Arguments>
-class Persistent final : private Own<Arguments>, public Scheduled {
+/// A scheduled call that a persistent request stands for.
+template <class Scheduled>
+class Persistent final : private OfRequest, public Scheduled {
  public:
-  template <class Call, class... More>
-  Persistent(PrivateComms::Lease&& leased, Planned planned, const Call& call, const More&... more)
-      : Own<Arguments>(std::move(leased), std::move(planned), call, more...),
-        Scheduled(Own<Arguments>::exchange, Own<Arguments>::instead_of(call)) {}
+  template <class Call>
+  Persistent(PrivateComms::Lease&& leased, Planned planned, const Call& call, const Team& team)
+      : OfRequest(std::move(leased), std::move(planned)),
+        Scheduled(OfRequest::exchange, held_on(lease.comm(), call, held, team)) {}
 };
 
 }  // namespace hocket::runtime

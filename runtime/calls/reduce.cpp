@@ -60,10 +60,6 @@ ReductionBuffers ReduceScatterCall::buffers(std::size_t, std::size_t ranks) cons
   return {contribution(), nullptr, bytes_at(recvbuf), std::move(elements)};
 }
 
-OwnCounts::OwnCounts(const ReduceScatterCall& call, const Team& team) {
-  for (std::size_t i = 0; i < ranks_of(team); ++i) counts_.push_back(call.counts[i]);
-}
-
 std::size_t ReduceCall::message_bytes(const Team&) const { return quick_bytes_of(count, type); }
 
 std::uint64_t ReduceCall::sent_bytes(const Team& team) const {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "runtime/buffers/vector_call.hpp"
-#include "runtime/mpi/datatypes.hpp"
 #include "runtime/plan/planned.hpp"
 #include "runtime/progress/operation.hpp"
 #include "runtime/reduce/reduction.hpp"
@@ -21,7 +20,6 @@ namespace hocket::runtime {
 
 class TwoLevelReduce;
 class Reduce;
-class Team;
 
 /// The buffers of a reduction. This rank's vector is divided into one block per rank that gets a result.
 struct ReductionBuffers {
@@ -43,6 +41,9 @@ struct ReductionCall {
 
   /// The reason why the MPI library must serve the call because of its operation or type.
   [[nodiscard]] std::optional<FallbackReason> refused(Form form) const;
+  /// Nothing but counts: nonblocking and persistent reductions are scheduled only for predefined datatypes and
+  /// operations, which the program cannot free.
+  void hold(HeldArguments&, const Team&) {}
   /// True if the result depends on the candidate, and the user wants it reproducible while the program runs.
   [[nodiscard]] bool settled() const;
 
@@ -52,20 +53,8 @@ struct ReductionCall {
   [[nodiscard]] const std::byte* contribution() const;
 };
 
-/// Nothing to copy: nonblocking and persistent reductions are scheduled only for predefined datatypes and operations,
-/// which the program cannot free.
-struct NothingOwned {
-  template <class Call>
-  NothingOwned(const Call&, const Team&) {}
-  template <class Call>
-  [[nodiscard]] Call instead_of(const Call& call) const {
-    return call;
-  }
-};
-
 struct AllReduceCall : ReductionCall {
   using TwoLevel = TwoLevelReduce;
-  using Own = NothingOwned;
 
   MPI_Count count;
 
@@ -84,11 +73,7 @@ struct AllReduceCall : ReductionCall {
   [[nodiscard]] ReductionBuffers buffers(std::size_t rank, std::size_t ranks) const;
 };
 
-class OwnCounts;
-
 struct ReduceScatterCall : ReductionCall {
-  using Own = OwnCounts;
-
   Numbers counts;  ///< elements of every rank's block
 
   /// MPI_Reduce_scatter_block: all blocks are as large.
@@ -112,6 +97,9 @@ struct ReduceScatterCall : ReductionCall {
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
   [[nodiscard]] ReductionBuffers buffers(std::size_t rank, std::size_t ranks) const;
+  void hold(HeldArguments& held, const Team& team) {
+    counts = held.numbers(counts, static_cast<std::size_t>(team.size()));
+  }
 
  private:
   /// The number of different counts: one for MPI_Reduce_scatter_block.
@@ -120,23 +108,7 @@ struct ReduceScatterCall : ReductionCall {
   bool equal_ = false;
 };
 
-/// The counts of a call, which the program may change while it is under way.
-class OwnCounts {
- public:
-  OwnCounts(const ReduceScatterCall& call, const Team& team);
-
-  [[nodiscard]] ReduceScatterCall instead_of(ReduceScatterCall call) const {
-    call.counts = Numbers(counts_.data());
-    return call;
-  }
-
- private:
-  std::vector<std::int64_t> counts_;
-};
-
 struct ReduceCall : ReductionCall {
-  using Own = NothingOwned;
-
   MPI_Count count;
   int root;
 

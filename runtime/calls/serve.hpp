@@ -163,7 +163,7 @@ int persistent(LibraryCall name, const Call& call, MPI_Request* request, Native 
       return code;
     }
     note_served(*exchange, call, *team);
-    using Managed = Persistent<typename Call::Operation, typename Call::Own>;
+    using Managed = Persistent<typename Call::Operation>;
     Requests::instance().serve(*request, std::make_unique<Managed>(std::move(*lease), exchange->planned(), call, *team),
                                call.comm);
     return code;

@@ -34,9 +34,10 @@ void TwoLevelAllToAll::put() {
   if (sent_ > received_) differs({hosts().here()[hosts().local], sent_, received_});
   const auto size = static_cast<MPI_Count>(hosts().together);
   const bool in_place = call_.sendbuf == MPI_IN_PLACE;
-  const SendBlocks send(in_place ? call_.recvbuf : call_.sendbuf, size * (in_place ? call_.recvcount : call_.sendcount),
-                        in_place ? call_.recvtype : call_.sendtype, call_.comm);
-  receive_.emplace(call_.recvbuf, size * call_.recvcount, call_.recvtype, call_.comm);
+  const PlacedBlocks send =
+      packed(in_place ? call_.recvbuf : call_.sendbuf, size * (in_place ? call_.recvcount : call_.sendcount),
+             in_place ? call_.recvtype : call_.sendtype, call_.comm);
+  receive_.emplace(std::vector{block_of(call_.recvbuf, size * call_.recvcount, call_.recvtype)}, call_.comm);
   for (std::size_t host = 0; host < hosts().count(); ++host) {
     const std::vector<Rank>& there = hosts().ranks[host];
     std::byte* to = going_to(host) + hosts().local * there.size() * sent_;
@@ -103,7 +104,7 @@ void TwoLevelAllToAll::take() {
       from += row;
     }
   }
-  receive_->finish();
+  receive_->unpack(0);
 }
 
 void TwoLevelGather::put() {

@@ -9,8 +9,7 @@
 
 #include "runtime/buffers/blocks.hpp"
 #include "runtime/buffers/vector_call.hpp"
-#include "runtime/calls/all_to_all.hpp"
-#include "runtime/calls/gather.hpp"
+#include "runtime/calls/block_calls.hpp"
 #include "runtime/calls/reduce.hpp"
 #include "runtime/two_level/host_team.hpp"
 #include "runtime/two_level/two_level_operation.hpp"
@@ -47,7 +46,7 @@ class TwoLevelAllToAll : public TwoLevelOperation {
   std::vector<std::size_t> begins_;   ///< offset of each host's aggregate; aggregates lie in the order of leaders
   std::size_t all_ = 0;               ///< bytes of all aggregates
   std::vector<int> counts_, places_;  ///< sizes and offsets of aggregates, for the MPI library
-  std::optional<ReceiveBlocks> receive_;
+  std::optional<PlacedBlocks> receive_;
   std::vector<std::unique_ptr<std::byte[]>> strays_;  ///< aggregates that come to a host whose ranks differ
 };
 

@@ -18,31 +18,6 @@ std::size_t bytes_of_side(const RootCall::Side& side) { return quick_bytes_of(si
 
 }  // namespace
 
-OwnSide::OwnSide(const VectorSide& side) : peers_(side.peers.begin(), side.peers.end()) {
-  for (std::size_t i = 0; i < peers_.size(); ++i) {
-    counts_.push_back(side.counts[i]);
-    displacements_.push_back(side.displacements[i]);
-    types_.push_back(held_.try_emplace(side.types[i], side.types[i]).first->second.get());
-  }
-}
-
-VectorSide OwnSide::instead_of(VectorSide side) const {
-  side.peers = peers_;
-  side.counts = Numbers(counts_.data());
-  side.displacements = Numbers(displacements_.data());
-  if (side.types.differ())
-    side.types = Types(types_.data());
-  else if (!types_.empty())
-    side.types = Types(types_.front());
-  return side;
-}
-
-VectorCall OwnSides::instead_of(VectorCall call) const {
-  call.send = send_.instead_of(call.send);
-  call.receive = receive_.instead_of(call.receive);
-  return call;
-}
-
 Traffic VectorOperation::pack() {
   // Incoming data overwrites outgoing data: send from a copy.
   using Copy = PlacedBlocks::Copy;
@@ -80,7 +55,7 @@ PersistentVector persistent_operation(Team& team, const VectorCall& call, const 
   if (!made.planned) return {nullptr, made.why};
   std::optional<PrivateComms::Lease> lease = team.lease(call.comm);
   if (!lease) return {nullptr, FallbackReason::no_plan};
-  return {std::make_unique<Persistent<VectorOperation, OwnSides>>(std::move(*lease), std::move(*made.planned), call)};
+  return {std::make_unique<Persistent<VectorOperation>>(std::move(*lease), std::move(*made.planned), call, team)};
 }
 
 CallKind RootCall::kind() const {
@@ -103,9 +78,11 @@ VectorCall RootCall::between(const Neighbours& neighbours) const {
   return {gathers() ? one : of_all, gathers() ? of_all : one, neighbours, comm};
 }
 
-OwnRootTypes::OwnRootTypes(const RootCall& call, const Team& team)
-    : own_(call.reach.in_place && team.rank() == call.reach.root ? MPI_DATATYPE_NULL : call.own.type),
-      all_(team.rank() == call.reach.root ? call.all.type : MPI_DATATYPE_NULL) {}
+void RootCall::hold(HeldArguments& held, const Team& team) {
+  const bool at_root = team.rank() == reach.root;
+  own.type = held.type(reach.in_place && at_root ? MPI_DATATYPE_NULL : own.type);
+  all.type = held.type(at_root ? all.type : MPI_DATATYPE_NULL);
+}
 
 RootOperation::RootOperation(const Exchange& exchange, const RootCall& call)
     : AroundRoot{around_root(call.comm, call.reach)},

@@ -4,13 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "runtime/buffers/vector_call.hpp"
-#include "runtime/mpi/datatypes.hpp"
 #include "runtime/mpi/neighbours.hpp"
 #include "runtime/plan/planned.hpp"
 #include "runtime/progress/operation.hpp"
@@ -18,29 +16,6 @@
 #include "runtime/team/team.hpp"
 
 namespace hocket::runtime {
-
-/// One side of a call, with arrays and datatypes of its own, so that the program may change and free its.
-class OwnSide {
- public:
-  explicit OwnSide(const VectorSide& side);
-  [[nodiscard]] VectorSide instead_of(VectorSide side) const;
-
- private:
-  std::vector<int> peers_;
-  std::vector<std::int64_t> counts_, displacements_;
-  std::vector<MPI_Datatype> types_;
-  std::map<MPI_Datatype, HeldType> held_;  ///< keyed by the program's handle
-};
-
-class OwnSides {
- public:
-  explicit OwnSides(const VectorCall& call) : send_(call.send), receive_(call.receive) {}
-  OwnSides(const VectorCall& call, const Team&) : OwnSides(call) {}
-  [[nodiscard]] VectorCall instead_of(VectorCall call) const;
-
- private:
-  OwnSide send_, receive_;
-};
 
 class VectorOperation : public ScheduledOperation {
  public:
@@ -72,14 +47,11 @@ struct PersistentVector {
 
 /// MPI_Gather and MPI_Scatter, blocking, nonblocking and persistent, as an operation: messages between the root and
 /// everyone else.
-class OwnRootTypes;
 class RootOperation;
-class Team;
 
 /// The common part of both calls. All messages have the same size, which all ranks know.
 struct RootCall {
   using Operation = RootOperation;
-  using Own = OwnRootTypes;
 
   Reach reach;
   /// The message of this rank, and at the root those of all: elements, count and type.
@@ -97,6 +69,7 @@ struct RootCall {
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
   /// This call in the form for messages of different sizes.
   [[nodiscard]] VectorCall between(const Neighbours& neighbours) const;
+  void hold(HeldArguments& held, const Team& team);
 
  protected:
   RootCall(Reach with, Side of_rank, Side at_root, MPI_Comm communicator)
@@ -118,22 +91,6 @@ struct FromRootCall : RootCall {
                MPI_Datatype received_type, int root, MPI_Comm communicator)
       : RootCall({Reach::from_root, root, to == MPI_IN_PLACE}, {to, received, received_type},
                  {const_cast<void*>(from), sent, sent_type}, communicator) {}
-};
-
-/// Copies of the datatypes, which the program may free while the call is under way.
-class OwnRootTypes {
- public:
-  OwnRootTypes(const RootCall& call, const Team& team);
-
-  template <class Call>
-  [[nodiscard]] Call instead_of(Call call) const {
-    call.own.type = own_.get();
-    call.all.type = all_.get();
-    return call;
-  }
-
- private:
-  HeldType own_, all_;
 };
 
 namespace detail {

@@ -9,8 +9,7 @@
 #include <optional>
 
 #include "runtime/buffers/vector_call.hpp"
-#include "runtime/calls/all_to_all.hpp"
-#include "runtime/calls/gather.hpp"
+#include "runtime/calls/block_calls.hpp"
 #include "runtime/calls/reduce.hpp"
 #include "runtime/calls/vector_operation.hpp"
 #include "runtime/choose/choices.hpp"
@@ -53,8 +52,6 @@ struct Server {
 /// (docs/decisions/0050-local-errors-never-move-collective-state.md).
 ///
 /// Other ranks may count every call that is not erroneous here, so this one takes part in what becomes of it.
-class Team;
-
 /// `name`: of the call, whatever its form. Local; well below a microsecond.
 [[nodiscard]] bool erroneous(LibraryCall name, const AllToAllCall& call, const Team& team);
 [[nodiscard]] bool erroneous(LibraryCall name, const GatherCall& call, const Team& team);

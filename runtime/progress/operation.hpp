@@ -33,10 +33,10 @@ class Operation {
   [[nodiscard]] virtual bool handed_over() const = 0;
 };
 
-/// A collective call that an exchange serves.
 /// Says what a call fails by, and throws MPI_ERR_TRUNCATE. `rank`: this one.
 [[noreturn]] void fail(const char* call, std::size_t rank, const LengthMismatch& mismatch);
 
+/// A collective call that an exchange serves.
 class ScheduledOperation : public Operation {
  public:
   /// The exchange must outlive the operation and be used by nothing else while this is under way.

@@ -127,7 +127,6 @@ int wait_in_mpi(Call call, Arguments... arguments) {
   return call(arguments...);
 }
 
-/// Ranks agree on a few numbers.
 /// MPI_Allreduce of a few values, without taking the processor from ranks that have work: MPICH's blocking reductions
 /// and barriers, from the fifth on, wait in the memory of a host without giving processors up. Eight ranks on two cores
 /// then take 27 ms for what their nonblocking forms do in 6 (docs/decisions/0053).

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/network/network.hpp"
-#include "runtime/agreement/private_comm.hpp"
+#include "runtime/agreement/agreement.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/irregular/vector_exchanges.hpp"
 #include "runtime/paths/pacing.hpp"

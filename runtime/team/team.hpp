@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "core/choose/candidate.hpp"
+#include "runtime/agreement/agreement.hpp"
 #include "runtime/agreement/changed_ways.hpp"
-#include "runtime/agreement/private_comm.hpp"
 #include "runtime/choose/choices.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/irregular/vector_exchanges.hpp"

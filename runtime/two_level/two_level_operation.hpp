@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/buffers/messages.hpp"
+#include "runtime/buffers/blocks.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/exchange/exchange_run.hpp"
 #include "runtime/mpi/mpi_call.hpp"

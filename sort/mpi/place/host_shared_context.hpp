@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/agreement/private_comm.hpp"
+#include "runtime/agreement/agreement.hpp"
 #include "runtime/c_api/api.hpp"
 #include "sort/mpi/place/layout.hpp"
 

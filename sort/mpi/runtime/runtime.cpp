@@ -7,7 +7,6 @@
 
 // NOLINTBEGIN(bugprone-suspicious-include)
 #include "runtime/agreement/agreement.cpp"
-#include "runtime/agreement/private_comm.cpp"
 #include "runtime/c_api/api_error.cpp"
 #include "runtime/environment/variables.cpp"
 #include "runtime/mpi/own_calls.cpp"

@@ -1,10 +1,50 @@
-#include "runtime/calls/gather.hpp"
+#include "runtime/calls/block_calls.hpp"
+
+#include <algorithm>
+#include <cstring>
 
 #include "runtime/mpi/datatypes.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/team/team.hpp"
 
 namespace hocket::runtime {
+
+std::size_t AllToAllCall::message_bytes(const Team&) const {
+  return sendbuf == MPI_IN_PLACE ? quick_bytes_of(recvcount, recvtype) : quick_bytes_of(sendcount, sendtype);
+}
+
+std::uint64_t AllToAllCall::sent_bytes(const Team& team) const {
+  return message_bytes(team) * static_cast<std::uint64_t>(team.size() - 1);
+}
+
+AllToAll::AllToAll(const Exchange& exchange, const AllToAllCall& call)
+    : ScheduledOperation(exchange),
+      call_(call),
+      received_(bytes_of(call.recvcount, call.recvtype)),
+      sent_(call.sendbuf == MPI_IN_PLACE ? received_ : bytes_of(call.sendcount, call.sendtype)) {}
+
+Traffic AllToAll::pack() {
+  const MPI_Count size = planned().demand.ranks, received = size * call_.recvcount;
+  receive_.emplace(std::vector{block_of(call_.recvbuf, received, call_.recvtype)}, call_.comm);
+  std::byte* from = nullptr;
+  if (call_.sendbuf == MPI_IN_PLACE) {
+    // Incoming data overwrites outgoing data: send from a copy.
+    const PlacedBlocks in_place = packed(call_.recvbuf, received, call_.recvtype, call_.comm);
+    copy_.assign(in_place.data(), in_place.data() + sent_ * static_cast<std::size_t>(size));
+    from = copy_.data();
+  } else {
+    send_ = packed(call_.sendbuf, size * call_.sendcount, call_.sendtype, call_.comm);
+    from = send_->data();
+  }
+  const std::size_t own = exchange().rank();
+  std::byte* const own_to = receive_->data() + own * received_;
+  const std::byte* const own_from = from + own * sent_;
+  if (own_to != own_from) std::memcpy(own_to, own_from, std::min(sent_, received_));
+  if (sent_ > received_) own_differs(sent_, received_);
+  const Span sends{from, sent_}, receives{receive_->data(), received_};
+  if (!planned().relays()) return all_to_all_traffic(planned().program, sends, receives);
+  return relayed_traffic(planned(), static_cast<Rank>(own), sends, receives, relayed_);
+}
 
 std::size_t GatherCall::counts(const Team& team) const { return equal_ ? 1 : static_cast<std::size_t>(team.size()); }
 
@@ -28,21 +68,11 @@ std::vector<Block> GatherCall::contributions(std::size_t n) const {
   return blocks;
 }
 
-OwnGather::OwnGather(const GatherCall& call, const Team& team)
-    : send_(call.sendbuf == MPI_IN_PLACE || call.sendcount == 0 ? MPI_DATATYPE_NULL : call.sendtype),
-      receive_(call.recvtype) {
-  for (std::size_t i = 0; i < static_cast<std::size_t>(team.size()); ++i) {
-    counts_.push_back(call.recvcounts[i]);
-    places_.push_back(call.places[i]);
-  }
-}
-
-GatherCall OwnGather::instead_of(GatherCall call) const {
-  call.sendtype = send_.get();
-  call.recvtype = receive_.get();
-  call.recvcounts = Numbers(counts_.data());
-  call.places = Numbers(places_.data());
-  return call;
+void GatherCall::hold(HeldArguments& held, const Team& team) {
+  sendtype = held.type(sendbuf == MPI_IN_PLACE || sendcount == 0 ? MPI_DATATYPE_NULL : sendtype);
+  recvtype = held.type(recvtype);
+  recvcounts = held.numbers(recvcounts, static_cast<std::size_t>(team.size()));
+  places = held.numbers(places, static_cast<std::size_t>(team.size()));
 }
 
 Traffic Gather::pack() {

@@ -10,21 +10,63 @@
 
 #include "runtime/buffers/blocks.hpp"
 #include "runtime/buffers/vector_call.hpp"
-#include "runtime/mpi/datatypes.hpp"
 #include "runtime/plan/planned.hpp"
 #include "runtime/progress/operation.hpp"
 
 namespace hocket::runtime {
 
+// MPI_Alltoall, blocking, nonblocking and persistent, as an operation.
+
+class AllToAll;
+class TwoLevelAllToAll;
+
+struct AllToAllCall {
+  using Operation = AllToAll;
+  using TwoLevel = TwoLevelAllToAll;
+
+  const void* sendbuf;
+  MPI_Count sendcount;
+  MPI_Datatype sendtype;
+  void* recvbuf;
+  MPI_Count recvcount;
+  MPI_Datatype recvtype;
+  MPI_Comm comm;
+
+  [[nodiscard]] static CallKind kind() {
+    static const Collective& collective = find_collective("all-to-all");
+    return {&collective};
+  }
+  /// Bytes of every message. Its signature (count × type) is the same on all ranks, so this is too.
+  [[nodiscard]] std::size_t message_bytes(const Team& team) const;
+  /// Bytes that this rank sends to others.
+  [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
+  void hold(HeldArguments& held, const Team&) {
+    sendtype = held.type(sendbuf == MPI_IN_PLACE ? MPI_DATATYPE_NULL : sendtype);
+    recvtype = held.type(recvtype);
+  }
+};
+
+class AllToAll : public ScheduledOperation {
+ public:
+  AllToAll(const Exchange& exchange, const AllToAllCall& call);
+
+ private:
+  [[nodiscard]] Traffic pack() final;
+  void unpack() final { receive_->unpack(0); }
+
+  AllToAllCall call_;
+  std::size_t received_, sent_;  ///< bytes of a message
+  std::optional<PlacedBlocks> send_, receive_;
+  std::vector<std::byte> copy_;     ///< MPI_IN_PLACE: what is sent
+  std::vector<std::byte> relayed_;  ///< what this rank passes on
+};
+
 class Gather;
 class TwoLevelGather;
-class OwnGather;
-class Team;
 
 struct GatherCall {
   using Operation = Gather;
   using TwoLevel = TwoLevelGather;
-  using Own = OwnGather;
 
   const void* sendbuf;
   MPI_Count sendcount;
@@ -61,6 +103,7 @@ struct GatherCall {
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
   /// The contributions of ranks 0, 1, …, n − 1.
   [[nodiscard]] std::vector<Block> contributions(std::size_t n) const;
+  void hold(HeldArguments& held, const Team& team);
 
  private:
   GatherCall(const void* from, MPI_Count count, MPI_Datatype type, void* to, Numbers received, Numbers displacements,
@@ -79,18 +122,6 @@ struct GatherCall {
   bool equal_ = false;
 };
 
-/// Copies of datatypes and arrays, which the program may free or change while the call is under way.
-class OwnGather {
- public:
-  OwnGather(const GatherCall& call, const Team& team);
-
-  [[nodiscard]] GatherCall instead_of(GatherCall call) const;
-
- private:
-  HeldType send_, receive_;
-  std::vector<std::int64_t> counts_, places_;
-};
-
 class Gather : public ScheduledOperation {
  public:
   Gather(const Exchange& exchange, const GatherCall& call) : ScheduledOperation(exchange), call_(call) {}
@@ -105,12 +136,9 @@ class Gather : public ScheduledOperation {
 
 /// MPI_Bcast, blocking, nonblocking and persistent, as an operation: an all-gather to which only the root contributes.
 class Broadcast;
-class OwnType;
-class Team;
 
 struct BroadcastCall {
   using Operation = Broadcast;
-  using Own = OwnType;
 
   void* buffer;
   MPI_Count count;
@@ -126,20 +154,7 @@ struct BroadcastCall {
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   /// Bytes that this rank would send to others if nobody forwarded.
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
-};
-
-/// A copy of the datatype, which the program may free while the call is under way.
-class OwnType {
- public:
-  OwnType(const BroadcastCall& call, const Team&) : type_(call.type) {}
-
-  [[nodiscard]] BroadcastCall instead_of(BroadcastCall call) const {
-    call.type = type_.get();
-    return call;
-  }
-
- private:
-  HeldType type_;
+  void hold(HeldArguments& held, const Team&) { type = held.type(type); }
 };
 
 class Broadcast : public ScheduledOperation {
