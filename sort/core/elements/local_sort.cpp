@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "key.hpp"
+#include "record.hpp"
 #include "sort/core/elements/partition.hpp"
 
 namespace hocket {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sort/core/elements/append.hpp"
-#include "sort/core/elements/key.hpp"
+#include "sort/core/elements/record.hpp"
 #include "sort/core/elements/width.hpp"
 
 namespace hocket {

@@ -35,50 +35,32 @@ namespace {
 template <class Number>
 struct Lanes;
 
-template <>
-struct Lanes<std::uint32_t> {
-  using Mask = __mmask16;
-  static constexpr unsigned count = 16;
-  HOCKET_AVX512 static __m512i all(std::uint32_t x) { return _mm512_set1_epi32(static_cast<int>(x)); }
-  HOCKET_AVX512 static __m512i load(__m512i other, Mask m, const std::byte* p) {
-    return _mm512_mask_loadu_epi32(other, m, p);
-  }
-  HOCKET_AVX512 static void store(std::byte* p, Mask m, __m512i v) { _mm512_mask_storeu_epi32(p, m, v); }
-  HOCKET_AVX512 static __m512i least(__m512i a, __m512i b) { return _mm512_min_epu32(a, b); }
-  HOCKET_AVX512 static __m512i most(__m512i a, __m512i b) { return _mm512_max_epu32(a, b); }
-  /// The least of both, in lanes of the mask the most.
-  HOCKET_AVX512 static __m512i least_or_most(Mask m, __m512i a, __m512i b) {
-    return _mm512_mask_max_epu32(_mm512_min_epu32(a, b), m, a, b);
-  }
-  HOCKET_AVX512 static __m512i permute(__m512i index, __m512i v) { return _mm512_permutexvar_epi32(index, v); }
-  HOCKET_AVX512 static __m512i pick(__m512i a, __m512i index, __m512i b) {
-    return _mm512_permutex2var_epi32(a, index, b);
-  }
-  HOCKET_AVX512 static Mask below(__m512i a, __m512i b) { return _mm512_cmplt_epu32_mask(a, b); }
-  HOCKET_AVX512 static __m512i compress(Mask m, __m512i v) { return _mm512_maskz_compress_epi32(m, v); }
-};
-
-template <>
-struct Lanes<std::uint64_t> {
-  using Mask = __mmask8;
-  static constexpr unsigned count = 8;
-  HOCKET_AVX512 static __m512i all(std::uint64_t x) { return _mm512_set1_epi64(static_cast<long long>(x)); }
-  HOCKET_AVX512 static __m512i load(__m512i other, Mask m, const std::byte* p) {
-    return _mm512_mask_loadu_epi64(other, m, p);
-  }
-  HOCKET_AVX512 static void store(std::byte* p, Mask m, __m512i v) { _mm512_mask_storeu_epi64(p, m, v); }
-  HOCKET_AVX512 static __m512i least(__m512i a, __m512i b) { return _mm512_min_epu64(a, b); }
-  HOCKET_AVX512 static __m512i most(__m512i a, __m512i b) { return _mm512_max_epu64(a, b); }
-  HOCKET_AVX512 static __m512i least_or_most(Mask m, __m512i a, __m512i b) {
-    return _mm512_mask_max_epu64(_mm512_min_epu64(a, b), m, a, b);
-  }
-  HOCKET_AVX512 static __m512i permute(__m512i index, __m512i v) { return _mm512_permutexvar_epi64(index, v); }
-  HOCKET_AVX512 static __m512i pick(__m512i a, __m512i index, __m512i b) {
-    return _mm512_permutex2var_epi64(a, index, b);
-  }
-  HOCKET_AVX512 static Mask below(__m512i a, __m512i b) { return _mm512_cmplt_epu64_mask(a, b); }
-  HOCKET_AVX512 static __m512i compress(Mask m, __m512i v) { return _mm512_maskz_compress_epi64(m, v); }
-};
+#define HOCKET_LANES(bits, lanes, Number)                                                                             \
+  template <>                                                                                                         \
+  struct Lanes<std::uint##bits##_t> {                                                                                 \
+    using Mask = __mmask##lanes;                                                                                      \
+    static constexpr unsigned count = lanes;                                                                          \
+    HOCKET_AVX512 static __m512i all(std::uint##bits##_t x) { return _mm512_set1_epi##bits(static_cast<Number>(x)); } \
+    HOCKET_AVX512 static __m512i load(__m512i other, Mask m, const std::byte* p) {                                    \
+      return _mm512_mask_loadu_epi##bits(other, m, p);                                                                \
+    }                                                                                                                 \
+    HOCKET_AVX512 static void store(std::byte* p, Mask m, __m512i v) { _mm512_mask_storeu_epi##bits(p, m, v); }       \
+    HOCKET_AVX512 static __m512i least(__m512i a, __m512i b) { return _mm512_min_epu##bits(a, b); }                   \
+    HOCKET_AVX512 static __m512i most(__m512i a, __m512i b) { return _mm512_max_epu##bits(a, b); }                    \
+    /* The least of both, in lanes of the mask the most. */                                                           \
+    HOCKET_AVX512 static __m512i least_or_most(Mask m, __m512i a, __m512i b) {                                        \
+      return _mm512_mask_max_epu##bits(_mm512_min_epu##bits(a, b), m, a, b);                                          \
+    }                                                                                                                 \
+    HOCKET_AVX512 static __m512i permute(__m512i i, __m512i v) { return _mm512_permutexvar_epi##bits(i, v); }         \
+    HOCKET_AVX512 static __m512i pick(__m512i a, __m512i i, __m512i b) {                                              \
+      return _mm512_permutex2var_epi##bits(a, i, b);                                                                  \
+    }                                                                                                                 \
+    HOCKET_AVX512 static Mask below(__m512i a, __m512i b) { return _mm512_cmplt_epu##bits##_mask(a, b); }             \
+    HOCKET_AVX512 static __m512i compress(Mask m, __m512i v) { return _mm512_maskz_compress_epi##bits(m, v); }        \
+  };
+HOCKET_LANES(32, 16, int)
+HOCKET_LANES(64, 8, long long)
+#undef HOCKET_LANES
 
 template <class Number>
 class VectorSort {

@@ -1,11 +1,10 @@
-#include "sort/core/elements/key.hpp"
+#include "sort/core/elements/record.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <string>
 
 #include "core/error.hpp"
-#include "sort/core/elements/record.hpp"
 #include "sort/core/elements/width.hpp"
 
 namespace hocket {
