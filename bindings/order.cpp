@@ -20,9 +20,9 @@ using namespace hocket;
 
 namespace {
 
-using Places = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using PlaceArray = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-std::span<const Rank> span_of(const Places& places) { return {places.data(), places.size()}; }
+std::span<const Rank> span_of(const PlaceArray& places) { return {places.data(), places.size()}; }
 
 /// Throws InputError unless the network has every place.
 void check_places(const Network& network, std::span<const Rank> place) {
@@ -77,7 +77,7 @@ void bind_order(nb::module_& parent) {
       "network"_a, "hosts"_a, "The places of ranks that fill these hosts one after the other.");
   m.def(
       "seconds",
-      [](const Network& network, const Places& place, const order::Call& call) {
+      [](const Network& network, const PlaceArray& place, const order::Call& call) {
         check_places(network, span_of(place));
         const order::Busiest found = order::Wires(network).call(call, span_of(place));
         return std::pair(found.seconds, found.channel);
@@ -87,6 +87,7 @@ void bind_order(nb::module_& parent) {
   m.def("least_ring_step", &order::least_ring_step, "network"_a, "bytes"_a,
         "Seconds that a step of a ring takes at least, whatever the order.");
   m.def(
-      "placed", [](const Schedule& schedule, const Places& place) { return order::placed(schedule, span_of(place)); },
+      "placed",
+      [](const Schedule& schedule, const PlaceArray& place) { return order::placed(schedule, span_of(place)); },
       "schedule"_a, "place"_a, "The schedule with each rank in its place.");
 }
