@@ -14,16 +14,16 @@ SLACK = 500  # a ceiling that is further above than this has been forgotten
 
 # Room: most lines of code today, and where it is to go.
 LINES = {
-    "core": (29_900, 25_000),
-    "runtime": (18_400, 15_500),
-    "sort": (6_100, 5_800),
-    "bindings": (2_250, 1_500),
+    "core": (29_800, 25_000),
+    "runtime": (17_900, 15_500),
+    "sort": (6_050, 5_800),
+    "bindings": (2_150, 1_500),
     "python": (32_600, 25_000),
     "bench": (7_900, 7_000),
     "papers": (3_700, 3_700),
 }
-FILES = (642, 550)  # of all rooms
-SMALL, SMALL_FILES = 40, (52, 60)  # files below so many lines
+FILES = (610, 550)  # of all rooms
+SMALL, SMALL_FILES = 40, (47, 60)  # files below so many lines
 
 
 def files(*rooms: str) -> Iterator[Path]:
