@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from hocket.launch.runtime.preload import VARIABLE as PRELOAD
 from hocket.launch.runtime.preload import others
 from hocket.network import read_network
 from hocket.system.cache import build_once
+from hocket.system.text import counted
 
 FEW_RANKS = 16  # unless the user says how many
 _NAME = "hocket-probe"
@@ -54,15 +55,7 @@ def rank_count(case: Case) -> int:
     return min(case.network.ranks, FEW_RANKS) if case.network else 4
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """Output that the ranks have printed."""
-
-    stdout: str
-    stderr: str
-
-
-def start(case: Case, variables: Mapping[str, str], argv: Sequence[str]) -> Said:
+def start(case: Case, variables: Mapping[str, str], argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
     """Runs ``argv`` in every rank, with ``variables`` and without what ``hocket env`` has preloaded. Raises HocketError
     if the launcher fails or is not done in time."""
     assert case.mpi is not None
@@ -84,7 +77,7 @@ def start(case: Case, variables: Mapping[str, str], argv: Sequence[str]) -> Said
             f"{Path(command[0]).name} failed with code {done.returncode}: {' '.join(last[:3])[:300]}",
             remedy=f"make this work first: {command[0]} -n {count} {argv[0]}",
         )
-    return Said(done.stdout, done.stderr)
+    return done
 
 
 def ranks_in(output: str) -> list[Rank]:
@@ -122,10 +115,8 @@ def check_launcher(case: Case) -> Iterator[Finding]:
         return
     case.probe = probe
     case.ranks_told = told
-    hosts = len({rank.name for rank in told})
-    yield ok(
-        f"starts {count} ranks on {hosts} {'host' if hosts == 1 else 'hosts'}, and their all-to-all is right",
-    )
+    hosts = counted(len({rank.name for rank in told}), "host")
+    yield ok(f"starts {count} ranks on {hosts}, and their all-to-all is right")
 
 
 _MOST_SHOWN = 8

@@ -14,6 +14,7 @@ from hocket._core import Network, Plan
 from hocket.cli._shared.usage import Choice, Decorator, Whole, gathered, named, options
 from hocket.cli._shared.work import read_whole, tell, with_spinner
 from hocket.errors import PlanError, UsageError
+from hocket.system.text import counted
 
 if TYPE_CHECKING:
     from hocket.network import Defaults, KnownNetwork
@@ -186,7 +187,7 @@ def component_line(components: Sequence[KnownNetwork], number: int) -> str:
     network = components[number].network
     first, last = network.name_of(network.hosts[0]), network.name_of(network.hosts[-1])
     names = first if first == last else f"{first} to {last}"
-    hosts = "1 host" if len(network.hosts) == 1 else f"{len(network.hosts)} hosts"
+    hosts = counted(len(network.hosts), "host")
     text = f"component {number + 1} of {len(components)}: {hosts}, {names}; no link leads to the others"
     return click.style(text, bold=True)
 
