@@ -20,9 +20,9 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 from hocket.lab import Lab, LabOptions, RunResult
 from hocket.launch.environment import RuntimeOptions, scheduled_environment
@@ -60,21 +60,8 @@ class Fabric:
     how: Row
 
 
-@contextmanager
-def paths_mode(word: str) -> Iterator[None]:
-    """HOCKET_PATHS as the user would set it."""
-    before = os.environ.get(VARIABLE)
-    os.environ[VARIABLE] = word
-    try:
-        yield
-    finally:
-        del os.environ[VARIABLE]
-        if before is not None:
-            os.environ[VARIABLE] = before
-
-
 def environment(mpi: Mpi, network: str, word: str, choose: str | None) -> dict[str, str]:
-    with paths_mode(word):
+    with patch.dict(os.environ, {VARIABLE: word}):  # as the user would set it
         known = read_known_network(network)
         return scheduled_environment(mpi.mpicc, known, RuntimeOptions(choose=choose, log=1))
 
