@@ -62,11 +62,14 @@ def program(collective: str, name: Named, sides: Sides, bytes: float) -> Program
     return Program(made.phases, made.temporary, ports, name.direct, opened, threads)
 
 
+def _at_once(partners: list[Ranks]) -> tuple[Ranks, Ranks]:
+    """Messages of all ports, of whose partners of all ranks these are."""
+    return np.tile(np.arange(len(partners[0])), len(partners)), np.concatenate(partners)
+
+
 def _together(name: Named, sides: Sides, step: int) -> tuple[Ranks, Ranks]:
     """Messages of all ports in one step."""
-    every = np.arange(math.prod(sides))
-    partners = [peers.grid_peers(sides, port, step, name.family) for port in range(name.ports)]
-    return np.tile(every, name.ports), np.concatenate(partners)
+    return _at_once([peers.grid_peers(sides, port, step, name.family) for port in range(name.ports)])
 
 
 def _steps(sides: Sides) -> int:
@@ -103,19 +106,9 @@ def _doubling(name: Named, sides: Sides, bytes: float, *, rows: bool = False) ->
 
 
 def _halving(name: Named, sides: Sides, bytes: float) -> list[Phase]:
+    hidden = name.segment >= HIDING
     there = reversed(_doubling(name, sides, bytes))
-    return [
-        Phase(
-            one.src,
-            one.dst,
-            one.bytes,
-            one.times,
-            pieces=one.pieces,
-            combined=one.bytes * name.ports,
-            overlapped=name.segment >= HIDING,
-        )
-        for one in there
-    ]
+    return [replace(one, posts=1, combined=one.bytes * name.ports, overlapped=hidden) for one in there]
 
 
 def _ring(name: Named, sides: Sides, bytes: float) -> list[Phase]:
@@ -124,13 +117,8 @@ def _ring(name: Named, sides: Sides, bytes: float) -> list[Phase]:
     for turn in range(len(sides)):
         axis = [(port + turn) % len(sides) for port in range(name.ports)]
         side = max(sides[one] for one in axis)
-        src, dst = [], []
-        for port, one in enumerate(axis):
-            at = np.indices(sides).reshape(len(sides), -1)
-            src.append(np.arange(math.prod(sides)))
-            at[one] = (at[one] + (1 if port < len(sides) else -1)) % sides[one]
-            dst.append(np.ravel_multi_index(tuple(at), sides))
-        phases.append(Phase(np.concatenate(src), np.concatenate(dst), have, times=side - 1, posts=RING_POSTS))
+        next_ones = [peers.along(sides, one, 1 if port < len(sides) else -1) for port, one in enumerate(axis)]
+        phases.append(Phase(*_at_once(next_ones), have, times=side - 1, posts=RING_POSTS))
         have *= side
     return phases
 
@@ -175,9 +163,7 @@ def _all_reduce_whole(name: Named, sides: Sides, bytes: float) -> Program:
 def _tree(name: Named, sides: Sides, bytes: float, *, far_first: bool) -> list[tuple[Phase, float]]:
     """Phases of a tree from rank 0, and the part of the ranks that lies below each receiver of the phase."""
     steps = _steps(sides)
-    order = [*range(steps)]
-    if far_first:
-        order.reverse()
+    order = range(steps)[::-1] if far_first else range(steps)
     trees = [
         list(peers.tree([peers.grid_peers(sides, port, step, name.family) for step in order]))
         for port in range(name.ports)
@@ -274,14 +260,8 @@ def torus_all_to_all(sides: Sides, bytes: float) -> Program:
     phases = []
     for turn in range(parts):
         for by in range(1, max(sides)):
-            src, dst = [], []
-            for part in range(parts):
-                axis = (part + turn) % parts
-                at = np.indices(sides).reshape(parts, -1)
-                at[axis] = (at[axis] + by) % sides[axis]
-                src.append(np.arange(math.prod(sides)))
-                dst.append(np.ravel_multi_index(tuple(at), sides))
-            phases.append(Phase(np.concatenate(src), np.concatenate(dst), bytes / parts / max(sides)))
+            there = [peers.along(sides, (part + turn) % parts, by) for part in range(parts)]
+            phases.append(Phase(*_at_once(there), bytes / parts / max(sides)))
     return Program([*phases, Phase(copied=bytes)], ports=parts, direct=True)
 
 
@@ -327,7 +307,7 @@ def spread_reductions(trees: int) -> Callable[[Sides, float], Program]:
 
     def program(sides: Sides, bytes: float) -> Program:
         if not room(sides, trees):
-            return standard.reduce_pipelined(math.prod(sides), bytes, 2)
+            return standard.reduce_pipelined(2)(math.prod(sides), bytes)
         segment = min(bytes / trees, segment_of(bytes, 6 << 20))
         depth = sum(side // 2 for side in sides)
         times = bytes / trees / segment + depth
