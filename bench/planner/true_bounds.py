@@ -18,7 +18,6 @@ from typing import Any, Final
 
 import networkx as nx
 import topologies
-from gpu_graphs import DGX1, MI250
 
 import hocket
 from hocket import _core
@@ -77,8 +76,8 @@ CASES: Final[dict[str, dict[str, Make]]] = {
     },
     "hosts that forward": {
         "ring of 8": lambda: topologies.that_forward([(i, (i + 1) % 8, 1) for i in range(8)], 2),
-        "DGX-1": lambda: topologies.that_forward(DGX1, 4),
-        "MI250, 16 GPUs": lambda: topologies.that_forward(MI250, 4),
+        "DGX-1": lambda: topologies.that_forward(topologies.DGX1, 4),
+        "MI250, 16 GPUs": lambda: topologies.that_forward(topologies.MI250, 4),
         "16 hosts of degree 4": lambda: topologies.that_forward(
             [(a, b, 1) for a, b in nx.random_regular_graph(4, 16, seed=1).edges], 4
         ),
