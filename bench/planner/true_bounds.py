@@ -24,7 +24,7 @@ from hocket import _core
 from hocket.planning.bounds import free_routes
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from results_file import Row, begin, grouped, provenance, table
+from results_file import Row, begin, grouped, provenance, section, table
 
 MOST_SECONDS: Final = 5.0
 MOST_RATIO: Final = 1.05
@@ -217,7 +217,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         )
 
     for family, of in grouped(rows, "family").items():
-        lines += ["", f"## {family[0].upper()}{family[1:]}", "", *table(head, line, of)]
+        lines += section(family[0].upper() + family[1:], table(head, line, of))
     lines += ["", "A + behind B: no prices were proven best; B may be larger."]
     return lines
 
