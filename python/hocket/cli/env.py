@@ -15,7 +15,7 @@ from hocket._core import Network
 from hocket.cli._shared.commands import Command
 from hocket.cli._shared.launching import abi_option, mpi_named, plans_option, program_options
 from hocket.cli._shared.measured import MEASURE, measured_between
-from hocket.cli._shared.options import defaults_options, load_network, loud, network_option
+from hocket.cli._shared.options import defaults_options, load_network, network_option, say_rates
 from hocket.errors import NetworkError, UsageError
 from hocket.system.text import counted, for_programs
 
@@ -87,8 +87,7 @@ def env(
         network = measured_between(sorted(job_hosts(os.environ, None)), mpi_name)
     known = load_network(network, defaults, hosts=job_hosts(os.environ, None))
     variables = scheduled_environment(mpicc, known, options, plans)
-    if line := loud(known):
-        click.echo(line, err=True)
+    say_rates(known)
     text = _modulefile(variables, network) if module else "\n".join(_exports(variables))
     click.echo(for_programs(text))
     click.echo(f"hocket: {_prepared(variables, known.network, network)}", err=True)

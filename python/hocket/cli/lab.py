@@ -9,13 +9,12 @@ from contextlib import ExitStack
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from hocket import _core
 from hocket.cli._shared.commands import Group
 from hocket.cli._shared.launching import check_program, choose_option, mpi_option
 from hocket.cli._shared.options import flow_option, ranks_option, uplink_options
-from hocket.cli._shared.usage import Choice, Number, Whole, gathered, named
+from hocket.cli._shared.usage import Choice, Number, Whole, gathered, given, named
 from hocket.cli._shared.work import json_option, tell, wants_json
 from hocket.errors import UsageError
 from hocket.lab import Lab, LabOptions, all_labs, down_all, load, take_down
@@ -112,14 +111,11 @@ _wire_options = gathered(
 
 
 def _check_left_to_slurm() -> None:
-    context = click.get_current_context()
-    for name in ("ranks", "native", "shuffle", "distribution", "order", "flow", "choose"):
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            option = next(each.opts[0] for each in context.command.params if each.name == name)
-            raise UsageError(
-                f"--slurm leaves {option} to the command",
-                remedy="give ranks and their places to srun (-n, --distribution), the rest to 'hocket env'",
-            )
+    for option in given("ranks", "native", "shuffle", "distribution", "order", "flow", "choose"):
+        raise UsageError(
+            f"--slurm leaves {option} to the command",
+            remedy="give ranks and their places to srun (-n, --distribution), the rest to 'hocket env'",
+        )
 
 
 @click.group(

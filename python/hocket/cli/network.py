@@ -16,6 +16,7 @@ from hocket.cli._shared.options import (
     load_network,
     loud,
     output_option,
+    say_rates,
     tell_network,
 )
 from hocket.cli._shared.request import bytes_option, parse_size
@@ -82,8 +83,7 @@ def convert(source: str, output: str | None, hosts: str | None, defaults: Defaul
         if len(files) > 1:
             raise UsageError(f"this network takes {len(files)} files", remedy="name the first: -o FILE.toml")
         click.echo("".join(files.values()), nl=False)
-        if line := loud(known):
-            click.echo(line, err=True)
+        say_rates(known)
         return
     write_files(files)
     tell_network(known, network, files, source, source, ranks=network.ranks)
@@ -161,7 +161,7 @@ def show(source: str, size: str, defaults: Defaults) -> None:
         objects.append({**shown, **known.rates_as_json()})
         if len(components) > 1:
             lines.append(("\n" if number else "") + component_line(components, number))
-        lines += [_as_text(source, known.network, shown, true), loud(known, every=True)]
+        lines += [_as_text(source, known.network, shown, true), *loud(known, every=True)]
     several = objects[0] if len(objects) == 1 else {"components": objects}
     tell({"source": source, **several}, lambda: lines)
 

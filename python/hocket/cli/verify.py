@@ -151,7 +151,7 @@ def _lines(
     )
     if (free := report.get("free_routes_seconds")) is not None:
         yield f"any routes       bound {format_time(free, 4)}, by the prices given"
-    yield from filter(None, [loud(known)])
+    yield from loud(known)
     for kind, count in certificate.counts.items():
         yield f"{kind}: {count} times, such as"
         for found, phase, text in certificate.findings:

@@ -192,8 +192,8 @@ def component_line(components: Sequence[KnownNetwork], number: int) -> str:
     return click.style(text, bold=True)
 
 
-def loud(known: KnownNetwork, every: bool = False) -> str:
-    """Lines about assumed or measured rates, which users should not miss; empty if the network states its
+def loud(known: KnownNetwork, every: bool = False) -> list[str]:
+    """Lines about assumed or measured rates, which users should not miss; none if the network states its
     rates, unless ``every`` line is wanted."""
     lines = []
     for rates in (known.host_rates, known.uplinks):
@@ -201,7 +201,13 @@ def loud(known: KnownNetwork, every: bool = False) -> str:
             lines.append(click.style(rates.text, fg="yellow", bold=rates.assumed))
         elif every:
             lines.append(rates.text)
-    return "\n".join(lines)
+    return lines
+
+
+def say_rates(known: KnownNetwork) -> None:
+    """Prints these lines on standard error, where standard output is a program's."""
+    for line in loud(known):
+        click.echo(line, err=True)
 
 
 def tell_network(
@@ -223,7 +229,7 @@ def tell_network(
         lambda: [
             f"{name}: a {network.shape.name} of {hosts} hosts, {switches} switches, {links} links"
             + (f", {entries} forwarding entries" if entries else ""),
-            *filter(None, [loud(known)]),
+            *loud(known),
             *(f"wrote {path}" for path in files),
         ],
     )

@@ -149,7 +149,7 @@ def show_rank_alone(
     # A host may take several blocks at once, so that fewest phases are not what a ring of blocks is measured by.
     bound = f"{time_ratio:.3f} times the bound of the wires" if demand.by_blocks else f"bound {bounds.phases}"
     lines = [
-        *filter(None, [loud(known)]),
+        *loud(known),
         f"rank {rank} of {network.ranks}: {program.transfers // 2} sends and as many receives in "
         f"{form.phases} phases ({bound}) by '{form.algorithm}', computed in {plan_seconds:.3f} s; "
         f"its sends wait for {program.tokens} tokens",
