@@ -33,6 +33,7 @@ from hocket.network.parts import (
     Shape,
     Wiring,
     beside,
+    distances,
     switch_links,
 )
 from hocket.network.paths import Paths, settled
@@ -68,14 +69,7 @@ def explained(
 
 def joined(nodes: Sequence[Node], links: Sequence[Link]) -> bool:
     """True if links join all nodes, whether hosts forward or not."""
-    wired = beside(nodes, links)
-    seen = {nodes[0].name}
-    waiting = list(seen)
-    while waiting:
-        new = set(wired[waiting.pop()]) - seen
-        seen |= new
-        waiting += new
-    return len(seen) == len(nodes)
+    return len(distances(beside(nodes, links), [nodes[0].name])) == len(nodes)
 
 
 def _alone(nodes: Sequence[Node], links: Sequence[Link]) -> list[str]:
