@@ -122,16 +122,13 @@ def captured(
     seconds: float | None = None,
     *,
     together: bool = False,
-    stdin: int | None = subprocess.DEVNULL,
 ) -> subprocess.CompletedProcess[str]:
     """Runs a launcher and returns its exit code, as of ``attached``, and what it has printed on both outputs, or
     ``together`` on one. A signal raises, as in ``started``. Raises TimedOutError after ``seconds``."""
     with ExitStack() as stack:
         said, complained = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(2))
         stderr = subprocess.STDOUT if together else complained
-        process = stack.enter_context(
-            started(command, stdin=stdin, stdout=said, stderr=stderr, environment=environment)
-        )
+        process = stack.enter_context(started(command, stdout=said, stderr=stderr, environment=environment))
         in_time = ended(process, seconds)
         end(process)
         texts = []
