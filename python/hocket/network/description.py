@@ -34,7 +34,6 @@ from hocket.network.parts import (
     Wiring,
     beside,
     distances,
-    switch_links,
 )
 from hocket.network.paths import Paths, settled
 from hocket.network.source import shown
@@ -169,7 +168,8 @@ class NetworkDescription:
 
     def uplinks(self) -> list[int]:
         """The links between two switches, by index."""
-        return switch_links(self.nodes, self.links)
+        switches = {node.name for node in self.nodes if not node.is_host}
+        return [index for index, link in enumerate(self.links) if {link.a, link.b} <= switches]
 
     def name_indices(self) -> dict[str, int]:
         """The index of each node by name; two nodes of one name are an error that tells both places."""

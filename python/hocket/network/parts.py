@@ -193,12 +193,6 @@ class Fabric:
     further_lids: dict[int, tuple[int, int]] = field(default_factory=dict)
 
 
-def switch_links(nodes: Sequence[Node], links: Sequence[Link]) -> list[int]:
-    """The links between two switches, by index."""
-    switches = {node.name for node in nodes if not node.is_host}
-    return [index for index, link in enumerate(links) if link.a in switches and link.b in switches]
-
-
 def around(nodes: Iterable[Key], links: Iterable[tuple[Key, Key]]) -> dict[Key, list[Key]]:
     """The nodes that each node is wired to, in the order of the links."""
     found: dict[Key, list[Key]] = {node: [] for node in nodes}
