@@ -15,7 +15,6 @@ import trees
 from model import Phase, Program
 
 Algorithm = Callable[[int, float], Program]
-Grid = Callable[[tuple[int, ...], float], Program]
 
 _BINE_SUMS: Final = standard.all_reduce_halving(peers.bine)
 _SCATTER_DOUBLING: Final = standard.bcast_scatter_gather(standard.all_gather_doubling)
@@ -120,7 +119,7 @@ OPEN_MPI: Final[dict[tuple[str, str], Algorithm]] = {
 }
 
 
-def _unsegmented(steps: Callable[[int], float], combine: bool) -> Grid:
+def _unsegmented(steps: Callable[[int], float], combine: bool) -> tofu.Grid:
     """Fujitsu's trees of Open MPI's, which cut nothing: the whole vector, so many times one after the other."""
 
     def program(sides: tuple[int, ...], bytes: float) -> Program:
@@ -130,7 +129,7 @@ def _unsegmented(steps: Callable[[int], float], combine: bool) -> Grid:
     return program
 
 
-def _sum_and_spread(trees: int) -> Grid:
+def _sum_and_spread(trees: int) -> tofu.Grid:
     """A reduction to one rank and a broadcast, down so many trees, or as the library chooses (0); a ring where the
     job's grid has no room for the trees."""
 
@@ -154,11 +153,11 @@ def _reduce_and_scatter(sides: tuple[int, ...], bytes: float) -> Program:
     return standard.reduce_pipelined(2)(ranks, bytes).then(standard.scatter_linear(ranks, bytes))
 
 
-def _in_place(algorithm: Algorithm) -> Grid:
+def _in_place(algorithm: Algorithm) -> tofu.Grid:
     return lambda sides, bytes: replace(algorithm(math.prod(sides), bytes), temporary=())
 
 
-TOFU: Final[dict[str, dict[str, Grid]]] = _by_name(
+TOFU: Final[dict[str, dict[str, tofu.Grid]]] = _by_name(
     {
         "allgather": {tofu.torus_all_gather: "3dtorus", _gather_and_spread: "linear gtbc"},
         "alltoall": {

@@ -21,6 +21,7 @@ import standard
 from model import Phase, Program, Ranks
 
 Sides = tuple[int, ...]
+Grid = Callable[[Sides, float], Program]
 NAME: Final = re.compile(r"(BINE|RECDOUB|RING|SWING|BRUCK)-(\w+?)(?:-(INC|DEC))?-(UTOFU|MPI)-(\d+)-(\d+)")
 MOST_PUT: Final = 1 << 24  # bytes of one write: what the interface takes
 HIDING: Final = 1 << 20  # bytes of a segment: smaller ones hide no sums behind the next
@@ -287,34 +288,32 @@ def lines(sides: Sides, bytes: float) -> Program:
     return Program([Phase(stream=bytes, times=sum(side - 1 for side in sides))])
 
 
-def spread_trees(trees: int) -> Callable[[Sides, float], Program]:
+def _spread(trees: int, largest: float, otherwise: Grid, combined: float) -> Grid:
+    """``largest``: as of ``segment_of``; ``otherwise``: where the job's grid has no room for the trees; ``combined``:
+    segments of each tree."""
+
+    def program(sides: Sides, bytes: float) -> Program:
+        if not room(sides, trees):
+            return otherwise(sides, bytes)
+        segment = min(bytes / trees, segment_of(bytes, largest))
+        times = bytes / trees / segment + sum(side // 2 for side in sides)
+        step = Phase(stream=segment, times=times, combined=combined * trees * segment, overlapped=True)
+        return Program([step], opened=trees)
+
+    return program
+
+
+def spread_trees(trees: int) -> Grid:
     """A broadcast down so many trees at once, in segments, through an interface each; down one chain where the job's
     grid has no room for them."""
-
-    def program(sides: Sides, bytes: float) -> Program:
-        if not room(sides, trees):
-            return chain(sides, bytes)
-        segment = min(bytes / trees, segment_of(bytes, 48 << 20))
-        depth = sum(side // 2 for side in sides)
-        step = Phase(stream=segment, times=bytes / trees / segment + depth, overlapped=True)
-        return Program([step], opened=trees)
-
-    return program
+    return _spread(trees, 48 << 20, chain, 0)
 
 
-def spread_reductions(trees: int) -> Callable[[Sides, float], Program]:
+def spread_reductions(trees: int) -> Grid:
     """The same, turned round. A host is inside half of the trees, and combines for three children there."""
-
-    def program(sides: Sides, bytes: float) -> Program:
-        if not room(sides, trees):
-            return standard.reduce_pipelined(2)(math.prod(sides), bytes)
-        segment = min(bytes / trees, segment_of(bytes, 6 << 20))
-        depth = sum(side // 2 for side in sides)
-        times = bytes / trees / segment + depth
-        step = Phase(stream=segment, times=times, combined=1.5 * trees * segment, overlapped=True)
-        return Program([step], opened=trees)
-
-    return program
+    return _spread(
+        trees, 6 << 20, lambda sides, bytes: standard.reduce_pipelined(2)(math.prod(sides), bytes), 1.5
+    )
 
 
 def room(sides: Sides, trees: int) -> bool:
