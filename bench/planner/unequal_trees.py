@@ -38,7 +38,7 @@ def tree(seed: int, fewest: int, most: int) -> _core.Network:
 def planned(
     network: _core.Network, demand: _core.Demand, alpha: float = 0.0
 ) -> tuple[_core.PlannedExchange, float, float]:
-    """What `auto` plans, its predicted seconds, and CPU seconds of planning; exits if the verifier refuses the plan."""
+    """Plan by `auto`, its predicted seconds, and CPU seconds of planning; exits if the verifier refuses the plan."""
     began = time.process_time()
     plan = _core.plan_exchange(network, demand, alpha=alpha)
     took = time.process_time() - began

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
@@ -12,7 +11,7 @@ from hocket import _core
 from hocket.doctor.case import Case, Finding, Rank, note, ok, problem
 from hocket.doctor.installation import ENABLE
 from hocket.errors import HocketError
-from hocket.launch import TimedOutError, captured
+from hocket.launch import Done, TimedOutError, captured
 from hocket.launch.environment import RuntimeOptions, is_disabled, scheduled_environment
 from hocket.launch.mpi import launch_command, mpi4py_environment
 from hocket.launch.runtime.build import digest_of
@@ -55,7 +54,7 @@ def rank_count(case: Case) -> int:
     return min(case.network.ranks, FEW_RANKS) if case.network else 4
 
 
-def start(case: Case, variables: Mapping[str, str], argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def start(case: Case, variables: Mapping[str, str], argv: Sequence[str]) -> Done:
     """Runs ``argv`` in every rank, with ``variables`` and without what ``hocket env`` has preloaded. Raises HocketError
     if the launcher fails or is not done in time."""
     assert case.mpi is not None

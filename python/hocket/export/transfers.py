@@ -138,7 +138,7 @@ def _own_order(
 
 
 def causes_of(transfers: list[Transfer], waits: _core.Waits | None) -> list[list[int]]:
-    """What each transfer waits for: the waits of the plan; and whoever passes on or adds to what it received waits for
+    """Transfers that each waits for: the waits of the plan; and whoever passes on or adds to what it received waits for
     that."""
     before: list[list[int]] = []
     arrivals: dict[tuple[int, int, int], list[tuple[int, int, int]]] = defaultdict(list)
