@@ -10,19 +10,8 @@ from hocket.export.transfers import causes_of, in_order
 _OFFSET_WIDTH = 11  # digits and the end of the line
 
 
-def program_text(
-    schedule: Schedule,
-    waits: Waits | None,
-    window: int,
-    *,
-    barrier: bool = False,
-    ahead: int = 0,
-    early: int = 0,
-) -> str:
+def program_text(schedule: Schedule, waits: Waits | None, window: int, *, barrier: bool = False) -> str:
     """The program of a schedule. ``window``: sends that a rank has in flight at once.
-
-    ``ahead``: receives that a rank has posted at once; 0: all, which takes the memory of all messages.
-    ``early``: bytes of a message still missing when its tokens go out and its sender goes on.
 
     A send that passes on what its rank received, or added up, waits for these receives, as for tokens of its own rank.
     """
@@ -56,7 +45,7 @@ def program_text(
                 _line("r", message.phase, message.src, message.bytes, len(released[transfer]), *flat)
             )
         parts.append("\n".join(lines) + "\n")
-    head = f"hocket-smpi 2 {schedule.ranks} {window} {int(barrier)} {ahead} {early}\n"
+    head = f"hocket-smpi 3 {schedule.ranks} {window} {int(barrier)}\n"
     offsets, offset = [], len(head) + _OFFSET_WIDTH * schedule.ranks
     for part in parts:
         offsets.append(f"{offset:{_OFFSET_WIDTH - 1}d}\n")
