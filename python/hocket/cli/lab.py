@@ -58,27 +58,11 @@ def _ordered(
 
 
 def _options(
-    *,
-    rate: str | None,
-    buffer: str,
-    cc: str,
-    mtu: int,
-    uplink_rate: float | None,
-    oversubscription: tuple[float, ...] | None,
-    ecmp: bool,
-    ecmp_seed: int | None,
+    *, rate: str | None, buffer: str, cc: str, oversubscription: tuple[float, ...] | None, **others: Any
 ) -> LabOptions:
     every = named("--rate", parse_rate, rate) if rate else None
-    options = LabOptions(
-        every,
-        named("--buffer", parse_bytes, buffer),
-        cc,
-        mtu,
-        uplink_rate,
-        oversubscription or "auto",
-        ecmp,
-        ecmp_seed,
-    )
+    size, shares = named("--buffer", parse_bytes, buffer), oversubscription or "auto"
+    options = LabOptions(every, size, cc, oversubscription=shares, **others)
     options.check()
     return options
 
