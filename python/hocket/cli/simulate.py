@@ -92,11 +92,6 @@ def simulate(
     path: str | None,
     source: str,
     pattern: str,
-    size: str,
-    traffic: str | None,
-    algorithm: str,
-    seed: int,
-    root: int,
     flow: str | None,
     alpha: str | None,
     token_cost: str,
@@ -106,6 +101,7 @@ def simulate(
     two_level: bool,
     plots: tuple[tuple[str, str], ...],
     defaults: Defaults,
+    **asked: Any,
 ) -> None:
     """Predict the time of PLAN on NETWORK, and the load of each link.
 
@@ -118,11 +114,8 @@ def simulate(
         check_writable(file)
     _check_options(path, pattern, two_level)
     check_two_level(two_level)
-    irregular = pattern == IRREGULAR
-    request = Request(
-        pattern, size, traffic=traffic, root=root, algorithm=algorithm, seed=seed,
-        alpha=alpha if irregular or COLLECTIVES[pattern].forwards else None,
-    )  # fmt: skip
+    counts = pattern == IRREGULAR or COLLECTIVES[pattern].forwards
+    request = Request(pattern, alpha=alpha if counts else None, **asked)
     known = load_network(source, defaults)
     network = known.network
     of_ranks: TwoLevelExchange | None = None
