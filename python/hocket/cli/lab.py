@@ -30,6 +30,7 @@ from hocket.network.source import STDIN
 from hocket.order import DEFAULT_CALLS, order_job, parse_wanted
 from hocket.order.hosts import job_of
 from hocket.system.signals import as_exceptions
+from hocket.system.text import picked
 from hocket.units import format_bytes, format_rate, parse_bytes, parse_rate
 
 
@@ -264,10 +265,7 @@ def run(
             "shuffle": shuffle,
             "distribution": distribution,
             "order": order,
-            "exit_code": result.exit_code,
-            "timed_out": result.timed_out,
-            "seconds": result.seconds,
-            "output": result.output,
+            **picked(result, "exit_code", "timed_out", "seconds", "output"),
             "fidelity": watch.result.to_json(),
             "lab": _describe(cluster.state),
         }

@@ -53,6 +53,11 @@ def some(names: Sequence[str], most: int = 4) -> str:
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
+def picked(result: object, *names: str) -> dict[str, Any]:
+    """These attributes of a result, for JSON."""
+    return {name: getattr(result, name) for name in names}
+
+
 def counted(number: int, noun: str, nouns: str = "") -> str:
     """A number with the noun in its form: ``1 host``, ``2 hosts``."""
     return f"{number} {noun if number == 1 else nouns or noun + 's'}"
