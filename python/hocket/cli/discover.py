@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -113,10 +113,6 @@ _ALLOWED: Final = (
 @json_option
 def discover(
     measure: bool,
-    ranks: int | None,
-    mpi_name: str | None,
-    hostfile: str | None,
-    seconds: float,
     paths: str | None,
     infiniband: bool,
     slurm: bool,
@@ -129,6 +125,7 @@ def discover(
     interface: str | None,
     without: str | None,
     defaults: Defaults,
+    **job: Any,
 ) -> None:
     """Ask the running system for its network and its routes, and write them as Hocket's TOML.
 
@@ -147,7 +144,7 @@ def discover(
                 "--measure asks nobody but the ranks", remedy="give --measure and -o FILE.toml only"
             )
         need_toml(output)
-        discover_measured(ranks, mpi_name, hostfile, seconds, output)
+        discover_measured(output=output, **job)
         return
     for option in given("ranks", "mpi_name", "hostfile"):
         raise UsageError(f"{option} is for --measure", remedy=f"leave {option} out")
