@@ -62,8 +62,8 @@ def _options(
     *, rate: str | None, buffer: str, cc: str, oversubscription: tuple[float, ...] | None, **others: Any
 ) -> LabOptions:
     every = named("--rate", parse_rate, rate) if rate else None
-    size, shares = named("--buffer", parse_bytes, buffer), oversubscription or "auto"
-    options = LabOptions(every, size, cc, oversubscription=shares, **others)
+    size = named("--buffer", parse_bytes, buffer)
+    options = LabOptions(every, size, cc, oversubscription=oversubscription or "auto", **others)
     options.check()
     return options
 
