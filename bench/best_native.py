@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parent / "choose"))
 from jobs import CELL, Job, add_cells, measure_cells
 
 from hocket.launch.mpi import Mpi, MpiFamily
-from results_file import Row, alternating, begin, cells, grouped, provenance
+from results_file import Row, alternating, begin, cells, grouped, provenance, section
 
 CALLS = {  # as the libraries name the call of a cell
     "changing": "alltoall",
@@ -144,10 +144,10 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "",
         "Seconds of all calls of a job, the median of its jobs. Hocket: default settings, nothing known from before.",
         "The best native is the fastest of all below, so that chance is on its side.",
-        "",
-        "## All algorithms",
-        "",
-        *cells([*head, "seconds", "stopped after twice the default's time, or failed"], every),
+        *section(
+            "All algorithms",
+            cells([*head, "seconds", "stopped after twice the default's time, or failed"], every),
+        ),
     ]  # fmt: skip
 
 

@@ -80,6 +80,11 @@ def cells(head: Iterable[Any], rows: Iterable[Iterable[Any]]) -> list[str]:
     return [first, f"|{'---|' * len(head)}", *others]
 
 
+def section(title: str, lines: Iterable[str], *said: str) -> list[str]:
+    """Lines of Markdown: a heading, what is said, and then these."""
+    return ["", f"## {title}", "", *said, *([""] if said else []), *lines]
+
+
 def provenance(heading: Row) -> str:
     told = [f"`{heading['command']}`", heading["date"], heading.get("machine")]
     told.append(f"Python {heading['python']}" if "python" in heading else None)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hocket import _core
-from hocket.export.registry import FORMATS
+from hocket.export import FORMATS
 from hocket.export.transfers import transfers_of
 from hocket.network import read_network
 from hocket.planning.plan import plan_collective, plan_demand

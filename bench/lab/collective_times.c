@@ -1,8 +1,8 @@
 /* Times a collective call for several sizes and checks every byte. An ordinary MPI program.
  * Usage: collective_times CALL SIZE:REPETITIONS... ; "SIZE SECONDS" per repetition from rank 0. SIZE: bytes of a
- * message or block, of the whole vector for allreduce, bcast and reduce. Sums are of integers. alltoallv: between all
- * ranks, up to SIZE; alltoallvsparse: of SIZE, between 10 % of the pairs. halo is no collective: four neighbours of a
- * periodic grid of ranks, as square as MPI_Dims_create makes it, get SIZE each; the grid's ranks may be reordered. */
+ * message or block, of the whole vector for allreduce, bcast and reduce. Sums are of integers. halo is no collective:
+ * four neighbours of a periodic grid of ranks, as square as MPI_Dims_create makes it, get SIZE each; the grid's ranks
+ * may be reordered. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,26 +64,6 @@ static void gatherv(void* out, void* in, int bytes) {
   free(counts);
 }
 
-static unsigned lot(int from, int to) {
-  unsigned hash = ((unsigned)from * 2654435761u ^ (unsigned)to) * 2246822519u;
-  return (hash ^ hash >> 15) * 2654435761u >> 16;
-}
-static int any_length(int from, int to, int bytes) { return (int)(lot(from, to) % (unsigned)(bytes + 1)); }
-static int seldom(int from, int to, int bytes) { return lot(from, to) % 10 == 0 ? bytes : 0; }
-
-static void of_lengths(int (*length)(int, int, int), void* out, void* in, int bytes) {
-  static int* counts = NULL;
-  if (counts == NULL) counts = malloc(3 * (size_t)n * sizeof(int));
-  for (int p = 0; p < n; ++p) {
-    counts[p] = length(rank, p, bytes);
-    counts[n + p] = length(p, rank, bytes);
-    counts[2 * n + p] = p * bytes;
-  }
-  MPI_Alltoallv(out, counts, counts + 2 * n, MPI_BYTE, in, counts + n, counts + 2 * n, MPI_BYTE, MPI_COMM_WORLD);
-}
-static void alltoallv(void* out, void* in, int bytes) { of_lengths(any_length, out, in, bytes); }
-static void alltoallv_sparse(void* out, void* in, int bytes) { of_lengths(seldom, out, in, bytes); }
-
 static int is_beside(int a, int b, int side) { return a != b && ((a + 1) % side == b || (b + 1) % side == a); }
 static int to_neighbour(int from, int to, int bytes) {
   int sides[2] = {0, 0};
@@ -103,66 +83,17 @@ static void halo(void* out, void* in, int bytes) {
   MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
 }
 
-/* As programs do it by hand: the ranks of a host gather their rows at the first one; these exchange; columns are
- * scattered. All hosts have as many ranks. */
-static void alltoall_by_hosts(void* out, void* in, int bytes) {
-  static MPI_Comm host = MPI_COMM_NULL, leaders;
-  static int *members, hosts, here, local;
-  if (host == MPI_COMM_NULL) { /* once, and not timed: the first round is not reported */
-    char name[256] = "", *names = malloc((size_t)n * sizeof name);
-    int first = 0, *local_of = malloc((size_t)n * sizeof(int));
-    gethostname(name, sizeof name - 1);
-    MPI_Allgather(name, sizeof name, MPI_BYTE, names, sizeof name, MPI_BYTE, MPI_COMM_WORLD);
-    while (strcmp(names + (size_t)first * sizeof name, name) != 0) ++first;
-    MPI_Comm_split(MPI_COMM_WORLD, first, rank, &host);
-    MPI_Comm_rank(host, &local);
-    MPI_Comm_size(host, &here);
-    MPI_Comm_split(MPI_COMM_WORLD, local == 0 ? 0 : MPI_UNDEFINED, rank, &leaders);
-    hosts = n / here;
-    members = malloc((size_t)n * sizeof(int)); /* by host, in the order of leaders */
-    for (int p = 0, host_count = 0; p < n; ++p) {
-      int same = 0, before = 0;
-      for (int q = 0; q < p; ++q) same += strcmp(names + (size_t)q * sizeof name, names + (size_t)p * sizeof name) == 0;
-      if (same == 0) local_of[p] = host_count++;
-      for (int q = 0; q < p && same > 0; ++q)
-        if (strcmp(names + (size_t)q * sizeof name, names + (size_t)p * sizeof name) == 0) before = local_of[q];
-      if (same > 0) local_of[p] = before;
-      members[local_of[p] * here + same] = p;
-    }
-    free(local_of);
-    free(names);
-  }
-  const size_t m = (size_t)bytes, row = m * (size_t)n, all = row * (size_t)here;
-  char *mine = malloc(row), *rows = malloc(all + 1), *aggregates = malloc(all + 1);
-  for (int place = 0; place < n; ++place) memcpy(mine + m * place, (char*)out + m * members[place], m);
-  MPI_Gather(mine, (int)row, MPI_BYTE, rows, (int)row, MPI_BYTE, 0, host);
-  if (local == 0) {
-    for (int h = 0; h < hosts; ++h)
-      for (int i = 0; i < here; ++i)
-        memcpy(aggregates + m * here * (h * here + i), rows + row * i + m * here * h, m * here);
-    MPI_Alltoall(aggregates, (int)(m * here * here), MPI_BYTE, rows, (int)(m * here * here), MPI_BYTE, leaders);
-    for (int j = 0; j < here; ++j)
-      for (int place = 0; place < n; ++place)
-        memcpy(aggregates + row * j + m * place, rows + m * (place * here + j), m);
-  }
-  MPI_Scatter(aggregates, (int)row, MPI_BYTE, mine, (int)row, MPI_BYTE, 0, host);
-  for (int place = 0; place < n; ++place) memcpy((char*)in + m * members[place], mine + m * place, m);
-  free(mine), free(rows), free(aggregates);
-}
-
 static const struct call {
   const char* name;
   void (*run)(void* out, void* in, int bytes);
   int sends, gets; /* blocks: 0 for one, 1 for one of each rank */
   int sums;
   int (*length)(int from, int to, int bytes); /* of a message; NULL: of a block */
-} calls[] = {{"alltoall", alltoall, 1, 1, 0, NULL},         {"alltoallbyhosts", alltoall_by_hosts, 1, 1, 0, NULL},
-             {"allgather", allgather, 0, 1, 0, NULL},       {"reducescatter", reduce_scatter, 1, 0, 1, NULL},
-             {"allreduce", allreduce, 0, 0, 1, NULL},       {"reduce", reduce, 0, 0, 1, NULL},
-             {"broadcast", bcast, 0, 0, 0, NULL},           {"gather", gather, 0, 1, 0, NULL},
-             {"gatherv", gatherv, 0, 1, 0, NULL},           {"scatter", scatter, 1, 0, 0, NULL},
-             {"alltoallv", alltoallv, 1, 1, 0, any_length}, {"alltoallvsparse", alltoallv_sparse, 1, 1, 0, seldom},
-             {"halo", halo, 1, 1, 0, to_neighbour}};
+} calls[] = {{"alltoall", alltoall, 1, 1, 0, NULL},   {"allgather", allgather, 0, 1, 0, NULL},
+             {"allreduce", allreduce, 0, 0, 1, NULL}, {"reducescatter", reduce_scatter, 1, 0, 1, NULL},
+             {"reduce", reduce, 0, 0, 1, NULL},       {"broadcast", bcast, 0, 0, 0, NULL},
+             {"gather", gather, 0, 1, 0, NULL},       {"gatherv", gatherv, 0, 1, 0, NULL},
+             {"scatter", scatter, 1, 0, 0, NULL},     {"halo", halo, 1, 1, 0, to_neighbour}};
 
 /* Whether only rank 0 gets something. */
 static int into_root(const struct call* call) {
@@ -213,8 +144,8 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(all, &rank);
   }
   for (int arg = 2; arg < argc; ++arg) {
-    int size = 0, repetitions = 1, in_a_row = 1;
-    sscanf(argv[arg], "%d:%d:%d", &size, &repetitions, &in_a_row);
+    int size = 0, repetitions = 1;
+    sscanf(argv[arg], "%d:%d", &size, &repetitions);
     char* out = malloc((size_t)size * (size_t)(call->sends ? n : 1));
     char* in = malloc((size_t)size * (size_t)(call->gets ? n : 1));
     for (int round = 0; round <= repetitions; ++round) { /* round 0 opens connections and is not reported */
@@ -223,8 +154,8 @@ int main(int argc, char** argv) {
       memset(in, 1, (size_t)bytes * (size_t)(call->gets ? n : 1));
       settle();
       double start = MPI_Wtime(), seconds, slowest;
-      for (int i = 0; i < in_a_row; ++i) call->run(out, in, bytes);
-      seconds = (MPI_Wtime() - start) / in_a_row;
+      call->run(out, in, bytes);
+      seconds = MPI_Wtime() - start;
       settle();
       wrong |= is_wrong(call, in, bytes, round);
       MPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, all);

@@ -228,29 +228,9 @@ def main() -> None:
             for seed in range(arguments.first, arguments.first + arguments.trees):
                 tree = Tree.random(Random(seed), rate)
                 network.write_text(tree.toml(rate))
-                lab = [
-                    *HOCKET,
-                    "lab",
-                    "run",
-                    "--network",
-                    network,
-                    "--native",
-                    "--shuffle",
-                    seed,
-                    "--mpi",
-                    mpi.mpiexec,
-                ]
-                command = [
-                    "network",
-                    "discover",
-                    "--measure",
-                    "--seconds",
-                    arguments.seconds,
-                    "-o",
-                    output,
-                    "--json",
-                ]
-                words = [str(word) for word in [*lab, "--", *HOCKET, *command]]
+                lab = f"lab run --network {network} --native --shuffle {seed} --mpi {mpi.mpiexec} --"
+                command = f"network discover --measure --seconds {arguments.seconds} -o {output} --json"
+                words = [*HOCKET, *lab.split(), *HOCKET, *command.split()]
                 done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
                 if done.returncode:
                     sys.exit(f"{seed}: exit code {done.returncode}\n{done.stdout}{done.stderr}")

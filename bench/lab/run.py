@@ -14,9 +14,10 @@ import argparse
 import statistics
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 from hocket import _core
 from hocket.demand.collectives import COLLECTIVES, GATHER
@@ -59,20 +60,15 @@ def environments_of(
 
 
 def job(
-    lab: Lab,
-    mpi: Mpi,
-    program: Path,
-    env: Mapping[str, str],
-    arguments: argparse.Namespace,
-    shuffle: int | None,
-) -> list[list[str]]:
-    """One job: [size, seconds] per repetition."""
-    command = [str(program), arguments.pattern.replace("-", ""), *arguments.sizes]
-    result = lab.run(command, mpi=mpi, env=env, timeout=arguments.timeout, capture=True, shuffle=shuffle)
+    lab: Lab, mpi: Mpi, command: Sequence[object], arguments: argparse.Namespace, **how: Any
+) -> list[tuple[int, float]]:
+    """One job of PROGRAM: size and seconds of each repetition. ``how``: as of ``Lab.run``."""
+    words = [str(word) for word in command]
+    result = lab.run(words, mpi=mpi, timeout=arguments.timeout, capture=True, **how)
     if result.exit_code != 0:
         sys.exit(f"{mpi.family.value}: exit code {result.exit_code}\n{result.output}")
     lines = [line.split() for line in result.output.splitlines()]
-    return [words for words in lines if len(words) == 2 and words[0].isdigit()]
+    return [(int(words[0]), float(words[1])) for words in lines if len(words) == 2 and words[0].isdigit()]
 
 
 def measure(
@@ -83,15 +79,17 @@ def measure(
     rate = arguments.rate * 1e6 / 8
     network = description.build()
     environments = environments_of(arguments, mpi, network, arguments.flow)
+    command = [program, arguments.pattern.replace("-", ""), *arguments.sizes]
     rows: list[Row] = []
     with lab_up(description, arguments) as lab:
         for number in range(arguments.jobs):
             for candidate in alternating(environments, number):
-                for size, seconds in job(lab, mpi, program, environments[candidate], arguments, shuffle):
-                    row = {"topology": topology, "mpi": mpi.family.value, "bytes": int(size), "job": number}
+                how = {"env": environments[candidate], "shuffle": shuffle}
+                for size, seconds in job(lab, mpi, command, arguments, **how):
+                    row = {"topology": topology, "mpi": mpi.family.value, "bytes": size, "job": number}
                     row |= {"placement": "in order" if shuffle is None else f"random, seed {shuffle}"}
-                    row |= {"candidate": candidate, "seconds": float(seconds)}
-                    rows.append(row | {"bound": bound(network, arguments.pattern, int(size), rate)})
+                    row |= {"candidate": candidate, "seconds": seconds}
+                    rows.append(row | {"bound": bound(network, arguments.pattern, size, rate)})
             where = "" if shuffle is None else f", placement {shuffle}"
             print(
                 f"{topology} {mpi.family.value}{where}: {number + 1} of {arguments.jobs} pairs",

@@ -65,19 +65,9 @@ class Cell(NamedTuple):
 
     @property
     def key(self) -> str:
-        job = self.job
-        shape = "x".join(map(str, job.shape))
-        return "/".join(
-            [
-                job.system,
-                job.name,
-                shape,
-                str(job.ranks_per_node),
-                self.collective,
-                self.algorithm,
-                str(self.bytes),
-            ]
-        )
+        job, shape = self.job, "x".join(map(str, self.job.shape))
+        where = (job.system, job.name, shape, job.ranks_per_node)
+        return "/".join(map(str, (*where, self.collective, self.algorithm, self.bytes)))
 
 
 def read_cells(times: Path, hosts: Path) -> list[Cell]:

@@ -92,28 +92,19 @@ def fitted(machine: Machine, cells: Sequence[Cell], fabric_of: Fabrics, guesses:
 
 def named_cells(cells: Sequence[Cell], wanted: Sequence[Start], system: str) -> list[Cell]:
     """Cells of these names. Raises :class:`hocket.UsageError` where the table lacks one."""
-    found = []
-    for nodes, collective, algorithm, size in wanted:
-        like = [
-            cell
-            for cell in cells
-            if (
-                cell.job.system,
-                "x".join(map(str, cell.job.shape)),
-                cell.collective,
-                cell.algorithm,
-                cell.bytes,
-            )
-            == (system, nodes, collective, algorithm, size)
-            and cell.job.ranks_per_node == 1
-        ]
-        if not like:
+    first = {
+        ("x".join(map(str, cell.job.shape)), cell.collective, cell.algorithm, cell.bytes): cell
+        for cell in reversed(cells)
+        if cell.job.system == system and cell.job.ranks_per_node == 1
+    }
+    for start in wanted:
+        if start not in first:
+            nodes, collective, algorithm, size = start
             raise UsageError(
                 f"no cell {collective} {algorithm} of {size} bytes on {nodes} nodes of {system}",
                 remedy="give the table that the costs were fitted on",
             )
-        found.append(like[0])
-    return found
+    return [first[start] for start in wanted]
 
 
 # What cells tell of a machine of which nothing is known: collectives and algorithms in the order of preference, and

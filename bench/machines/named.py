@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import peers
 import standard
@@ -15,122 +15,89 @@ import trees
 from model import Phase, Program
 
 Algorithm = Callable[[int, float], Program]
-Grid = Callable[[tuple[int, ...], float], Program]
 
-_BINE_GATHERS: Final = {
-    "bine_2_blocks": "two",
-    "bine_block_by_block": "blocks",
-    "bine_block_by_block_any_even": "blocks",
-    "bine_permute_remap": "permute",
-    "bine_permute_static": "permute",
-    "bine_permutation": "permute",
-    "bine_send_remap": "send",
-    "bine_send_static": "send",
-}
-_NEAR: Final = standard.reduce_scatter_halving(far_first=False)
-_FAR: Final = standard.reduce_scatter_halving(far_first=True)
 _BINE_SUMS: Final = standard.all_reduce_halving(peers.bine)
+_SCATTER_DOUBLING: Final = standard.bcast_scatter_gather(standard.all_gather_doubling)
+_SCATTER_RING: Final = standard.bcast_scatter_gather(standard.all_gather_ring)
 
-STANDARD: Final[dict[str, dict[str, Algorithm]]] = {
-    "allgather": {
-        "ring": standard.all_gather_ring,
-        "recursive_doubling": standard.all_gather_doubling,
-        "neighbor": standard.all_gather_neighbours,
-        "bruck": standard.all_gather_bruck,
-        "brucks": standard.all_gather_bruck,
-        "k_bruck": standard.all_gather_bruck,
-        "sparbit": standard.all_gather_sparbit,
-        "linear": standard.all_gather_linear,
-        **{name: standard.all_gather_bine(extra) for name, extra in _BINE_GATHERS.items()},
-    },
-    "allreduce": {
-        "ring": standard.all_reduce_ring,
-        "ring_segmented": standard.all_reduce_ring,
-        "segmented_ring": standard.all_reduce_ring,
-        "recursive_doubling": standard.all_reduce_doubling(),
-        "rabenseifner": standard.all_reduce_halving(),
-        "reduce_scatter_allgather": standard.all_reduce_halving(),
-        "allgather_reduce": standard.all_reduce_halving(),  # PICO tags it as Rabenseifner's
-        "bine_lat": standard.all_reduce_doubling(peers.bine),
-        "bine_bdw_remap": _BINE_SUMS,
-        "bine_bdw_remap_segmented": _BINE_SUMS,
-        "bine_bdw_static": _BINE_SUMS,
-        "bine_bdw_segmented": _BINE_SUMS,
-        "bine_block_by_block": _BINE_SUMS,
-        "bine_block_by_block_any_even": _BINE_SUMS,
-        "bine_bdw_memcpy": standard.all_reduce_halving(peers.bine, 3),
-    },
-    "reduce_scatter": {
-        "ring": standard.reduce_scatter_ring,
-        "pairwise": standard.reduce_scatter_pairwise,
-        "recursive_halving": _FAR,
-        "recursive_distance_doubling": _NEAR,
-        "butterfly": _NEAR,
-        "non_commutative": _NEAR,
-        "bine_permute_remap": standard.reduce_scatter_halving(far_first=False, partners=peers.bine),
-        "bine_send_remap": standard.reduce_scatter_halving(far_first=False, partners=peers.bine),
-        "bine_block_by_block": standard.reduce_scatter_blocks,
-        "bine_block_by_block_any_even": standard.reduce_scatter_blocks,
-    },
-    "alltoall": {
-        "linear": standard.all_to_all_linear,
-        "linear_sync": standard.all_to_all_linear,
-        "scattered": standard.all_to_all_linear,
-        "pairwise": standard.all_to_all_pairwise,
-        "pairwise_ompi": standard.all_to_all_pairwise,
-        "pairwise_sendrecv_replace": standard.all_to_all_pairwise,
-        "bruck": standard.all_to_all_bruck(),
-        "brucks": standard.all_to_all_bruck(),
-        "modified_bruck": standard.all_to_all_bruck(),
-        "bine": standard.all_to_all_bruck(peers.bine),
-    },
-    "bcast": {
-        "linear": standard.bcast_linear,
-        "basic_linear": standard.bcast_linear,
-        "binomial": standard.bcast_binomial,
-        "knomial": standard.bcast_binomial,
-        "chain": standard.bcast_pipelined,
-        "pipeline": standard.bcast_pipelined,
-        "binary_tree": lambda ranks, bytes: standard.bcast_pipelined(ranks, bytes, 2),
-        "binary": lambda ranks, bytes: standard.bcast_pipelined(ranks, bytes, 2),
-        "split_binary": standard.bcast_pipelined,
-        "scatter_allgather": standard.bcast_scatter_gather(standard.all_gather_doubling),
-        "scatter_recursive_doubling_allgather": standard.bcast_scatter_gather(standard.all_gather_doubling),
-        "scatter_allgather_ring": standard.bcast_scatter_gather(standard.all_gather_ring),
-        "scatter_ring_allgather": standard.bcast_scatter_gather(standard.all_gather_ring),
-        "bine_lat": trees.bcast_at_once(peers.bine),
-        "bine_lat_reversed": trees.bcast_at_once(peers.bine_far_first),
-        "bine_lat_new": standard.bcast_bine,
-        "bine_lat_i_new": trees.bcast_at_once(peers.bine_far_first),
-        "bine_bdw_remap": standard.bcast_scatter_gather(standard.all_gather_bine("")),
-    },
-    "gather": {
-        "linear": standard.gather_linear,
-        "basic_linear": standard.gather_linear,
-        "linear_sync": standard.gather_linear,
-        "binomial": standard.gather_binomial,
-        "bine": standard.kept(standard.gather_binomial),
-    },
-    "scatter": {
-        "linear": standard.scatter_linear,
-        "basic_linear": standard.scatter_linear,
-        "linear_nb": standard.scatter_linear,
-        "binomial": standard.scatter_binomial,
-        "bine": standard.kept(standard.scatter_binomial),
-    },
-    "reduce": {
-        "linear": standard.reduce_linear,
-        "binomial": standard.reduce_binomial,
-        "chain": standard.reduce_pipelined,
-        "pipeline": standard.reduce_pipelined,
-        "binary": lambda ranks, bytes: standard.reduce_pipelined(ranks, bytes, 2),
-        "in_order_binary": lambda ranks, bytes: standard.reduce_pipelined(ranks, bytes, 2),
-        "rabenseifner": standard.reduce_scatter_then_gather,
-        "reduce_scatter_gather": standard.reduce_scatter_then_gather,
-        "bine_lat": standard.reduce_binomial,
-        "bine_bdw": standard.reduce_scatter_then_gather,
-    },
-}
+
+def _by_name(collectives: dict[str, dict[Any, str]]) -> dict[str, dict[str, Any]]:
+    """Algorithms of collectives by each of their names."""
+    return {
+        collective: {name: made for made, names in algorithms.items() for name in names.split()}
+        for collective, algorithms in collectives.items()
+    }
+
+
+STANDARD: Final[dict[str, dict[str, Algorithm]]] = _by_name(
+    {
+        "allgather": {
+            standard.all_gather_ring: "ring",
+            standard.all_gather_doubling: "recursive_doubling",
+            standard.all_gather_neighbours: "neighbor",
+            standard.all_gather_bruck: "bruck brucks k_bruck",
+            standard.all_gather_sparbit: "sparbit",
+            standard.all_gather_linear: "linear",
+            standard.all_gather_bine("two"): "bine_2_blocks",
+            standard.all_gather_bine("blocks"): "bine_block_by_block bine_block_by_block_any_even",
+            standard.all_gather_bine("permute"): "bine_permute_remap bine_permute_static bine_permutation",
+            standard.all_gather_bine("send"): "bine_send_remap bine_send_static",
+        },
+        "allreduce": {
+            standard.all_reduce_ring: "ring ring_segmented segmented_ring",
+            standard.all_reduce_doubling(): "recursive_doubling",
+            # PICO tags allgather_reduce as Rabenseifner's
+            standard.all_reduce_halving(): "rabenseifner reduce_scatter_allgather allgather_reduce",
+            standard.all_reduce_doubling(peers.bine): "bine_lat",
+            _BINE_SUMS: "bine_bdw_remap bine_bdw_remap_segmented bine_bdw_static "
+            "bine_bdw_segmented bine_block_by_block bine_block_by_block_any_even",
+            standard.all_reduce_halving(peers.bine, 3): "bine_bdw_memcpy",
+        },
+        "reduce_scatter": {
+            standard.reduce_scatter_ring: "ring",
+            standard.reduce_scatter_pairwise: "pairwise",
+            standard.reduce_scatter_halving(far_first=True): "recursive_halving",
+            standard.reduce_scatter_halving(): "recursive_distance_doubling butterfly non_commutative",
+            standard.reduce_scatter_halving(peers.bine): "bine_permute_remap bine_send_remap",
+            standard.reduce_scatter_blocks: "bine_block_by_block bine_block_by_block_any_even",
+        },
+        "alltoall": {
+            standard.all_to_all_linear: "linear linear_sync scattered",
+            standard.all_to_all_pairwise: "pairwise pairwise_ompi pairwise_sendrecv_replace",
+            standard.all_to_all_bruck(): "bruck brucks modified_bruck",
+            standard.all_to_all_bruck(peers.bine): "bine",
+        },
+        "bcast": {
+            standard.bcast_linear: "linear basic_linear",
+            standard.bcast_binomial: "binomial knomial",
+            standard.bcast_pipelined(1): "chain pipeline split_binary",
+            standard.bcast_pipelined(2): "binary_tree binary",
+            _SCATTER_DOUBLING: "scatter_allgather scatter_recursive_doubling_allgather",
+            _SCATTER_RING: "scatter_allgather_ring scatter_ring_allgather",
+            trees.bcast_at_once(peers.bine): "bine_lat",
+            trees.bcast_at_once(peers.bine_far_first): "bine_lat_reversed bine_lat_i_new",
+            standard.bcast_bine: "bine_lat_new",
+            standard.bcast_scatter_gather(standard.all_gather_bine("")): "bine_bdw_remap",
+        },
+        "gather": {
+            standard.gather_linear: "linear basic_linear linear_sync",
+            standard.gather_binomial: "binomial",
+            standard.kept(standard.gather_binomial): "bine",
+        },
+        "scatter": {
+            standard.scatter_linear: "linear basic_linear linear_nb",
+            standard.scatter_binomial: "binomial",
+            standard.kept(standard.scatter_binomial): "bine",
+        },
+        "reduce": {
+            standard.reduce_linear: "linear",
+            standard.reduce_binomial: "binomial bine_lat",
+            standard.reduce_pipelined(1): "chain pipeline",
+            standard.reduce_pipelined(2): "binary in_order_binary",
+            standard.reduce_scatter_then_gather: "rabenseifner reduce_scatter_gather bine_bdw",
+        },
+    }
+)
 
 
 # Open MPI's trees cut nothing by default, and PICO asks for no segments. Where Bine trees post all sends, or one after
@@ -152,7 +119,7 @@ OPEN_MPI: Final[dict[tuple[str, str], Algorithm]] = {
 }
 
 
-def _unsegmented(steps: Callable[[int], float], combine: bool) -> Grid:
+def _unsegmented(steps: Callable[[int], float], combine: bool) -> tofu.Grid:
     """Fujitsu's trees of Open MPI's, which cut nothing: the whole vector, so many times one after the other."""
 
     def program(sides: tuple[int, ...], bytes: float) -> Program:
@@ -162,13 +129,13 @@ def _unsegmented(steps: Callable[[int], float], combine: bool) -> Grid:
     return program
 
 
-def _sum_and_spread(trees: int) -> Grid:
+def _sum_and_spread(trees: int) -> tofu.Grid:
     """A reduction to one rank and a broadcast, down so many trees, or as the library chooses (0); a ring where the
     job's grid has no room for the trees."""
 
     def program(sides: tuple[int, ...], bytes: float) -> Program:
         if not trees:
-            spread = standard.reduce_pipelined(math.prod(sides), bytes, 2)
+            spread = standard.reduce_pipelined(2)(math.prod(sides), bytes)
             return spread.then(tofu.spread_trees(6)(sides, bytes))
         if not tofu.room(sides, trees):
             return standard.all_reduce_ring(math.prod(sides), bytes)
@@ -177,57 +144,57 @@ def _sum_and_spread(trees: int) -> Grid:
     return program
 
 
-TOFU: Final[dict[str, dict[str, Grid]]] = {
-    "allgather": {
-        "3dtorus": tofu.torus_all_gather,
-        "linear": lambda sides, bytes: tofu.two_port_gather(sides, bytes).then(
-            tofu.spread_trees(6)(sides, bytes)
-        ),
-        "gtbc": lambda sides, bytes: tofu.two_port_gather(sides, bytes).then(
-            tofu.spread_trees(6)(sides, bytes)
-        ),
-    },
-    "alltoall": {
-        "blacc3d": tofu.torus_all_to_all,
-        "blacc6d": tofu.one_port_all_to_all,
-        "crp": tofu.one_port_all_to_all,
-        "doublespread": tofu.one_port_all_to_all,
-    },
-    "bcast": {
-        "trinaryx3": tofu.spread_trees(3),
-        "trinaryx6": tofu.spread_trees(6),
-        "bintree6d": tofu.chain,
-        "binomial": tofu.lines,
-        "chain": _unsegmented(lambda ranks: math.ceil((ranks - 1) / 3), False),
-        "pipeline": _unsegmented(lambda ranks: ranks - 1, False),
-        "binary_tree": _unsegmented(
-            lambda ranks: 2 * peers.steps_of(ranks + 1) - 4 if ranks > 8 else 3, False
-        ),
-    },
-    "reduce": {
-        "chain": _unsegmented(lambda ranks: math.ceil((ranks - 1) / 3), True),
-        "pipeline": _unsegmented(lambda ranks: ranks - 1, True),
-        "trinaryx3": tofu.spread_reductions(3),
-        "trinaryx6": tofu.spread_reductions(6),
-    },
-    "allreduce": {
-        "trix3": _sum_and_spread(3),
-        "trix6": _sum_and_spread(6),
-        "nonoverlapping": _sum_and_spread(0),
-        "rdbc": _sum_and_spread(0),
-    },
-    "reduce_scatter": {
-        "non_overlapping": lambda sides, bytes: standard.reduce_pipelined(math.prod(sides), bytes, 2).then(
-            standard.scatter_linear(math.prod(sides), bytes)
-        ),
-        "recursive_halving": lambda sides, bytes: replace(_FAR(math.prod(sides), bytes), temporary=()),
-        "ring": lambda sides, bytes: replace(
-            standard.reduce_scatter_ring(math.prod(sides), bytes), temporary=()
-        ),
-    },
-    "gather": {"simple": tofu.two_port_gather},
-    "scatter": {"use_bcast": tofu.spread_trees(6)},
-}
+def _gather_and_spread(sides: tuple[int, ...], bytes: float) -> Program:
+    return tofu.two_port_gather(sides, bytes).then(tofu.spread_trees(6)(sides, bytes))
+
+
+def _reduce_and_scatter(sides: tuple[int, ...], bytes: float) -> Program:
+    ranks = math.prod(sides)
+    return standard.reduce_pipelined(2)(ranks, bytes).then(standard.scatter_linear(ranks, bytes))
+
+
+def _in_place(algorithm: Algorithm) -> tofu.Grid:
+    return lambda sides, bytes: replace(algorithm(math.prod(sides), bytes), temporary=())
+
+
+TOFU: Final[dict[str, dict[str, tofu.Grid]]] = _by_name(
+    {
+        "allgather": {tofu.torus_all_gather: "3dtorus", _gather_and_spread: "linear gtbc"},
+        "alltoall": {
+            tofu.torus_all_to_all: "blacc3d",
+            tofu.one_port_all_to_all: "blacc6d crp doublespread",
+        },
+        "bcast": {
+            tofu.spread_trees(3): "trinaryx3",
+            tofu.spread_trees(6): "trinaryx6",
+            tofu.chain: "bintree6d",
+            tofu.lines: "binomial",
+            _unsegmented(lambda ranks: math.ceil((ranks - 1) / 3), False): "chain",
+            _unsegmented(lambda ranks: ranks - 1, False): "pipeline",
+            _unsegmented(
+                lambda ranks: 2 * peers.steps_of(ranks + 1) - 4 if ranks > 8 else 3, False
+            ): "binary_tree",
+        },
+        "reduce": {
+            _unsegmented(lambda ranks: math.ceil((ranks - 1) / 3), True): "chain",
+            _unsegmented(lambda ranks: ranks - 1, True): "pipeline",
+            tofu.spread_reductions(3): "trinaryx3",
+            tofu.spread_reductions(6): "trinaryx6",
+        },
+        "allreduce": {
+            _sum_and_spread(3): "trix3",
+            _sum_and_spread(6): "trix6",
+            _sum_and_spread(0): "nonoverlapping rdbc",
+        },
+        "reduce_scatter": {
+            _reduce_and_scatter: "non_overlapping",
+            _in_place(standard.reduce_scatter_halving(far_first=True)): "recursive_halving",
+            _in_place(standard.reduce_scatter_ring): "ring",
+        },
+        "gather": {tofu.two_port_gather: "simple"},
+        "scatter": {tofu.spread_trees(6): "use_bcast"},
+    }
+)
 
 
 UNKNOWN: Final = {

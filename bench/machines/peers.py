@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -68,13 +67,18 @@ def grid_peers(sides: tuple[int, ...], port: int, step: int, family: str) -> Ran
     """The partner of every rank of a grid in a step of the port. Ports beyond the dimensions are mirrored."""
     axis, within = grid_steps(sides, port)[step]
     mirrored = -1 if port >= len(sides) else 1
-    at = np.indices(sides).reshape(len(sides), math.prod(sides))
-    here = at[axis]
+    here = np.indices(sides)[axis].ravel()
     if family == "recdoub":
         distance = ((here ^ (1 << within)) - here) * mirrored
     else:
         distance = bine_distance(within) * mirrored * np.where(here % 2 == 0, 1, -1)
-    at[axis] = (here + distance) % sides[axis]
+    return along(sides, axis, distance)
+
+
+def along(sides: tuple[int, ...], axis: int, by: int | Ranks) -> Ranks:
+    """The rank of a grid that lies so far from each rank along an axis."""
+    at = np.indices(sides).reshape(len(sides), -1)
+    at[axis] = (at[axis] + by) % sides[axis]
     return np.asarray(np.ravel_multi_index(tuple(at), sides), np.int64)
 
 

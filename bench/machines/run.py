@@ -26,7 +26,7 @@ from ours import schedule_seconds
 from predict import Prediction, Predictor, best_among_two, predictions
 
 from hocket.errors import HocketError
-from results_file import Row, begin, cells, grouped, provenance
+from results_file import Row, begin, cells, grouped, provenance, section
 
 SOURCE: Final = (
     "Times: PICO's results, condensed (HLC-Lab/pico, MIT licence, © 2025 Daniele De Sensi and Saverio Pasqualoni; "
@@ -127,7 +127,6 @@ def summary(heading: Row, rows: list[Row]) -> Iterator[str]:
     for system, own in grouped(theirs, "system").items():
         lines.append([system, *figures([row for row in own if row["use"] == "blind"]), right(own)])
     yield from cells([*head, "best among two"], lines)
-    yield ""
     runs = {system: measured_again(own) for system, own in grouped(theirs, "system").items()}
     again = [
         [system, twice, f"{median(far):.1%}", f"{sum(one <= BOUND for one in far) / len(far):.1%}"]
@@ -135,62 +134,41 @@ def summary(heading: Row, rows: list[Row]) -> Iterator[str]:
         if twice
     ]
     if again:
-        yield "## The same cell, measured again"
-        yield ""
-        yield "Cells that several runs measured, and how far each run is from each other one."
-        yield ""
-        yield from cells(["", "cells", "median difference", f"within {BOUND:.0%}"], again)
-        yield ""
-    yield "## By job"
-    yield ""
+        again_table = cells(["", "cells", "median difference", f"within {BOUND:.0%}"], again)
+        said = "Cells that several runs measured, and how far each run is from each other one."
+        yield from section("The same cell, measured again", again_table, said)
     jobs = grouped(theirs, "system", "nodes", "ranks_per_node", "collective")
-    yield from cells(
-        [*head, "best among two"],
-        (
-            [f"{system}, {nodes}, {_each(ranks)}{collective}", *figures(part), right(own)]
-            for (system, nodes, ranks, collective), own in jobs.items()
-            if (part := [row for row in own if row["use"] == "blind"])
-        ),
+    by_job = (
+        [f"{system}, {nodes}, {_each(ranks)}{collective}", *figures(part), right(own)]
+        for (system, nodes, ranks, collective), own in jobs.items()
+        if (part := [row for row in own if row["use"] == "blind"])
     )
-    yield ""
-    yield "## By size"
-    yield ""
+    yield from section("By job", cells([*head, "best among two"], by_job))
     sizes = sorted(grouped(blind, "bytes").items())
-    yield from cells(["bytes", *head[1:]], ([f"{size:,}", *figures(part)] for size, part in sizes))
-    yield ""
-    yield "## By algorithm"
-    yield ""
-    yield "Bias: median of measured / predicted; above 1, the model is too fast."
-    yield ""
-    by_algorithm = sorted(grouped(blind, "collective", "algorithm").items(), key=lambda item: item[0])
-    yield from cells(
-        ["algorithm", *head[1:], "bias"],
-        ([f"{c} {a}", *figures(part), f"{median(ratios(part)):.2f}"] for (c, a), part in by_algorithm),
+    by_size = ([f"{size:,}", *figures(part)] for size, part in sizes)
+    yield from section("By size", cells(["bytes", *head[1:]], by_size))
+    algorithms = sorted(grouped(blind, "collective", "algorithm").items(), key=lambda item: item[0])
+    by_algorithm = (
+        [f"{c} {a}", *figures(part), f"{median(ratios(part)):.2f}"] for (c, a), part in algorithms
     )
-    yield ""
-    yield "## Not modelled"
-    yield ""
+    said = "Bias: median of measured / predicted; above 1, the model is too fast."
+    yield from section("By algorithm", cells(["algorithm", *head[1:], "bias"], by_algorithm), said)
     missing = grouped(
         [row for row in theirs if row["use"] == "not modelled"], "collective", "algorithm", "reason"
     )
     total = sum(map(len, missing.values()))
-    yield f"{total} of {len(theirs)} cells."
-    yield ""
-    yield from cells(
-        ["algorithm", "cells", "reason"],
-        ([f"{c} {a}", len(own), why] for (c, a, why), own in missing.items()),
-    )
-    yield ""
-    yield "## What Hocket's schedules would take there"
-    yield ""
-    yield "By the same frozen costs, phase by phase, with the token that releases each; buffers are kept between calls."
-    yield "In brackets: the prediction times the 10th and 90th percentile of measured / predicted among the blind cells"
-    yield "of the same machine and collective. It wins or loses where the whole bracket lies on one side of the best"
-    yield "time that was measured."
-    yield ""
-    yield from cells(
-        ["job", "bytes", "Hocket's algorithm", "predicted µs", "best measured µs", "by", ""],
-        (_ours(row, blind) for row in sorted(rows, key=_place) if row["use"] == "ours"),
+    unknown = ([f"{c} {a}", len(own), why] for (c, a, why), own in missing.items())
+    said = f"{total} of {len(theirs)} cells."
+    yield from section("Not modelled", cells(["algorithm", "cells", "reason"], unknown), said)
+    head = ["job", "bytes", "Hocket's algorithm", "predicted µs", "best measured µs", "by", ""]
+    ours = (_ours(row, blind) for row in sorted(rows, key=_place) if row["use"] == "ours")
+    yield from section(
+        "What Hocket's schedules would take there",
+        cells(head, ours),
+        "By the same frozen costs, phase by phase, with the token that releases each; buffers are kept between calls.",
+        "In brackets: the prediction times the 10th and 90th percentile of measured / predicted among the blind cells",
+        "of the same machine and collective. It wins or loses where the whole bracket lies on one side of the best",
+        "time that was measured.",
     )
 
 

@@ -111,12 +111,10 @@ def _halved(bytes: float) -> tuple[tuple[float, float], ...]:
     return (bytes, bytes), (bytes, bytes / 2)
 
 
-def reduce_scatter_halving(
-    *, far_first: bool, partners: Partners = peers.exchange, copies: float = 1
-) -> Algorithm:
+def reduce_scatter_halving(partners: Partners = peers.exchange, *, far_first: bool = False) -> Algorithm:
     def program(ranks: int, bytes: float) -> Program:
         phases = _halving(ranks, bytes, partners, far_first=far_first)
-        return Program([Phase(copied=copies * bytes), *phases, *_folded(ranks, bytes, True)], _halved(bytes))
+        return Program([Phase(copied=bytes), *phases, *_folded(ranks, bytes, True)], _halved(bytes))
 
     return program
 
@@ -200,12 +198,16 @@ def bcast_linear(ranks: int, bytes: float) -> Program:
     return Program([Phase(np.zeros_like(others), others, bytes, posts=ranks - 1)])
 
 
-def bcast_pipelined(ranks: int, bytes: float, children: int = 1) -> Program:
+def bcast_pipelined(children: int) -> Algorithm:
     """A chain of all ranks, or a tree of so many children, in segments: each host passes on to all its children."""
-    segment = min(bytes, SEGMENT)
-    depth = ranks - 1 if children == 1 else max(peers.steps_of(ranks) - 1, 1)
-    times = bytes / segment + depth - 1
-    return Program([Phase(stream=children * segment, times=times, posts=children, overlapped=True)])
+
+    def program(ranks: int, bytes: float) -> Program:
+        segment = min(bytes, SEGMENT)
+        depth = ranks - 1 if children == 1 else max(peers.steps_of(ranks) - 1, 1)
+        times = bytes / segment + depth - 1
+        return Program([Phase(stream=children * segment, times=times, posts=children, overlapped=True)])
+
+    return program
 
 
 def bcast_scatter_gather(gather: Algorithm) -> Algorithm:
@@ -221,22 +223,22 @@ def scatter_binomial(ranks: int, bytes: float) -> Program:
     return Program(phases)
 
 
+def turned(there: Program, **other: float) -> list[Phase]:
+    """Back from where messages went, last ones first."""
+    return [replace(one, src=one.dst, dst=one.src, **other) for one in reversed(there.phases)]
+
+
 def kept(tree: Algorithm) -> Algorithm:
     """A rank with others below it holds their blocks in memory of the call: half of all, at most."""
     return lambda ranks, bytes: replace(tree(ranks, bytes), temporary=((bytes / 2, bytes / 2),))
 
 
 def gather_binomial(ranks: int, bytes: float) -> Program:
-    return Program(
-        [Phase(one.dst, one.src, one.bytes) for one in reversed(scatter_binomial(ranks, bytes).phases)]
-    )
+    return Program(turned(scatter_binomial(ranks, bytes)))
 
 
 def gather_linear(ranks: int, bytes: float) -> Program:
-    others = np.arange(1, ranks)
-    return Program(
-        [Phase(others, np.zeros_like(others), bytes / ranks, posts=(ranks - 1) / 2, peers=ranks - 1)]
-    )
+    return Program(turned(scatter_linear(ranks, bytes)))
 
 
 def scatter_linear(ranks: int, bytes: float) -> Program:
@@ -247,32 +249,28 @@ def scatter_linear(ranks: int, bytes: float) -> Program:
 
 
 def reduce_binomial(ranks: int, bytes: float) -> Program:
-    there = bcast_binomial(ranks, bytes).phases
-    phases = [Phase(one.dst, one.src, one.bytes, combined=bytes) for one in reversed(there)]
-    return Program(phases, ((bytes, bytes),) * 2)
+    return Program(turned(bcast_binomial(ranks, bytes), combined=bytes), ((bytes, bytes),) * 2)
 
 
 def reduce_linear(ranks: int, bytes: float) -> Program:
-    others = np.arange(1, ranks)
-    arrive = Phase(others, np.zeros_like(others), bytes, combined=(ranks - 1) * bytes)
-    return Program([arrive], ((bytes, bytes),))
+    arrive = turned(bcast_linear(ranks, bytes), posts=1, combined=(ranks - 1) * bytes)
+    return Program(arrive, ((bytes, bytes),))
 
 
-def reduce_pipelined(ranks: int, bytes: float, children: int = 1) -> Program:
+def reduce_pipelined(children: int) -> Algorithm:
     """A broadcast turned round: a host takes from its children one after the other, combines, and passes on."""
-    segment = min(bytes, SEGMENT)
-    depth = ranks - 1 if children == 1 else max(peers.steps_of(ranks) - 1, 1)
-    step = Phase(
-        stream=(children + 1) * segment,
-        times=bytes / segment + depth - 1,
-        posts=children + 1,
-        combined=children * segment,
-    )
-    return Program([step], ((bytes, bytes),))
+
+    def program(ranks: int, bytes: float) -> Program:
+        (step,) = bcast_pipelined(children)(ranks, bytes).phases
+        share, posts = step.stream / children, children + 1
+        step = replace(step, stream=posts * share, posts=posts, combined=step.stream, overlapped=False)
+        return Program([step], ((bytes, bytes),))
+
+    return program
 
 
 def reduce_scatter_then_gather(ranks: int, bytes: float) -> Program:
-    return reduce_scatter_halving(far_first=False)(ranks, bytes).then(gather_binomial(ranks, bytes))
+    return reduce_scatter_halving()(ranks, bytes).then(gather_binomial(ranks, bytes))
 
 
 MOST_SHIFTS: Final = 64  # that stand for all, if there are more

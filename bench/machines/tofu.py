@@ -21,6 +21,7 @@ import standard
 from model import Phase, Program, Ranks
 
 Sides = tuple[int, ...]
+Grid = Callable[[Sides, float], Program]
 NAME: Final = re.compile(r"(BINE|RECDOUB|RING|SWING|BRUCK)-(\w+?)(?:-(INC|DEC))?-(UTOFU|MPI)-(\d+)-(\d+)")
 MOST_PUT: Final = 1 << 24  # bytes of one write: what the interface takes
 HIDING: Final = 1 << 20  # bytes of a segment: smaller ones hide no sums behind the next
@@ -62,11 +63,14 @@ def program(collective: str, name: Named, sides: Sides, bytes: float) -> Program
     return Program(made.phases, made.temporary, ports, name.direct, opened, threads)
 
 
+def _at_once(partners: list[Ranks]) -> tuple[Ranks, Ranks]:
+    """Messages of all ports, of whose partners of all ranks these are."""
+    return np.tile(np.arange(len(partners[0])), len(partners)), np.concatenate(partners)
+
+
 def _together(name: Named, sides: Sides, step: int) -> tuple[Ranks, Ranks]:
     """Messages of all ports in one step."""
-    every = np.arange(math.prod(sides))
-    partners = [peers.grid_peers(sides, port, step, name.family) for port in range(name.ports)]
-    return np.tile(every, name.ports), np.concatenate(partners)
+    return _at_once([peers.grid_peers(sides, port, step, name.family) for port in range(name.ports)])
 
 
 def _steps(sides: Sides) -> int:
@@ -103,19 +107,9 @@ def _doubling(name: Named, sides: Sides, bytes: float, *, rows: bool = False) ->
 
 
 def _halving(name: Named, sides: Sides, bytes: float) -> list[Phase]:
+    hidden = name.segment >= HIDING
     there = reversed(_doubling(name, sides, bytes))
-    return [
-        Phase(
-            one.src,
-            one.dst,
-            one.bytes,
-            one.times,
-            pieces=one.pieces,
-            combined=one.bytes * name.ports,
-            overlapped=name.segment >= HIDING,
-        )
-        for one in there
-    ]
+    return [replace(one, posts=1, combined=one.bytes * name.ports, overlapped=hidden) for one in there]
 
 
 def _ring(name: Named, sides: Sides, bytes: float) -> list[Phase]:
@@ -124,13 +118,8 @@ def _ring(name: Named, sides: Sides, bytes: float) -> list[Phase]:
     for turn in range(len(sides)):
         axis = [(port + turn) % len(sides) for port in range(name.ports)]
         side = max(sides[one] for one in axis)
-        src, dst = [], []
-        for port, one in enumerate(axis):
-            at = np.indices(sides).reshape(len(sides), -1)
-            src.append(np.arange(math.prod(sides)))
-            at[one] = (at[one] + (1 if port < len(sides) else -1)) % sides[one]
-            dst.append(np.ravel_multi_index(tuple(at), sides))
-        phases.append(Phase(np.concatenate(src), np.concatenate(dst), have, times=side - 1, posts=RING_POSTS))
+        next_ones = [peers.along(sides, one, 1 if port < len(sides) else -1) for port, one in enumerate(axis)]
+        phases.append(Phase(*_at_once(next_ones), have, times=side - 1, posts=RING_POSTS))
         have *= side
     return phases
 
@@ -175,9 +164,7 @@ def _all_reduce_whole(name: Named, sides: Sides, bytes: float) -> Program:
 def _tree(name: Named, sides: Sides, bytes: float, *, far_first: bool) -> list[tuple[Phase, float]]:
     """Phases of a tree from rank 0, and the part of the ranks that lies below each receiver of the phase."""
     steps = _steps(sides)
-    order = [*range(steps)]
-    if far_first:
-        order.reverse()
+    order = range(steps)[::-1] if far_first else range(steps)
     trees = [
         list(peers.tree([peers.grid_peers(sides, port, step, name.family) for step in order]))
         for port in range(name.ports)
@@ -274,14 +261,8 @@ def torus_all_to_all(sides: Sides, bytes: float) -> Program:
     phases = []
     for turn in range(parts):
         for by in range(1, max(sides)):
-            src, dst = [], []
-            for part in range(parts):
-                axis = (part + turn) % parts
-                at = np.indices(sides).reshape(parts, -1)
-                at[axis] = (at[axis] + by) % sides[axis]
-                src.append(np.arange(math.prod(sides)))
-                dst.append(np.ravel_multi_index(tuple(at), sides))
-            phases.append(Phase(np.concatenate(src), np.concatenate(dst), bytes / parts / max(sides)))
+            there = [peers.along(sides, (part + turn) % parts, by) for part in range(parts)]
+            phases.append(Phase(*_at_once(there), bytes / parts / max(sides)))
     return Program([*phases, Phase(copied=bytes)], ports=parts, direct=True)
 
 
@@ -307,34 +288,32 @@ def lines(sides: Sides, bytes: float) -> Program:
     return Program([Phase(stream=bytes, times=sum(side - 1 for side in sides))])
 
 
-def spread_trees(trees: int) -> Callable[[Sides, float], Program]:
+def _spread(trees: int, largest: float, otherwise: Grid, combined: float) -> Grid:
+    """``largest``: as of ``segment_of``; ``otherwise``: where the job's grid has no room for the trees; ``combined``:
+    segments of each tree."""
+
+    def program(sides: Sides, bytes: float) -> Program:
+        if not room(sides, trees):
+            return otherwise(sides, bytes)
+        segment = min(bytes / trees, segment_of(bytes, largest))
+        times = bytes / trees / segment + sum(side // 2 for side in sides)
+        step = Phase(stream=segment, times=times, combined=combined * trees * segment, overlapped=True)
+        return Program([step], opened=trees)
+
+    return program
+
+
+def spread_trees(trees: int) -> Grid:
     """A broadcast down so many trees at once, in segments, through an interface each; down one chain where the job's
     grid has no room for them."""
-
-    def program(sides: Sides, bytes: float) -> Program:
-        if not room(sides, trees):
-            return chain(sides, bytes)
-        segment = min(bytes / trees, segment_of(bytes, 48 << 20))
-        depth = sum(side // 2 for side in sides)
-        step = Phase(stream=segment, times=bytes / trees / segment + depth, overlapped=True)
-        return Program([step], opened=trees)
-
-    return program
+    return _spread(trees, 48 << 20, chain, 0)
 
 
-def spread_reductions(trees: int) -> Callable[[Sides, float], Program]:
+def spread_reductions(trees: int) -> Grid:
     """The same, turned round. A host is inside half of the trees, and combines for three children there."""
-
-    def program(sides: Sides, bytes: float) -> Program:
-        if not room(sides, trees):
-            return standard.reduce_pipelined(math.prod(sides), bytes, 2)
-        segment = min(bytes / trees, segment_of(bytes, 6 << 20))
-        depth = sum(side // 2 for side in sides)
-        times = bytes / trees / segment + depth
-        step = Phase(stream=segment, times=times, combined=1.5 * trees * segment, overlapped=True)
-        return Program([step], opened=trees)
-
-    return program
+    return _spread(
+        trees, 6 << 20, lambda sides, bytes: standard.reduce_pipelined(2)(math.prod(sides), bytes), 1.5
+    )
 
 
 def room(sides: Sides, trees: int) -> bool:

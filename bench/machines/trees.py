@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import peers
-from standard import Algorithm, Partners, whole
+from standard import Algorithm, Partners, turned, whole
 
 from model import Phase, Program, Ranks
 
@@ -88,8 +89,5 @@ def unsegmented(depth: Callable[[int], float], children: int, combine: bool) -> 
 
 def reduce_binary(ranks: int, bytes: float) -> Program:
     """Open MPI's, without segments: both children's vectors arrive at once."""
-    there = bcast_binary(ranks, bytes).phases
-    phases = [
-        Phase(one.dst, one.src, bytes, posts=one.posts, combined=one.posts * bytes) for one in reversed(there)
-    ]
-    return Program(phases, ((bytes, bytes),) * 2)
+    phases = turned(bcast_binary(ranks, bytes))
+    return Program([replace(one, combined=one.posts * bytes) for one in phases], ((bytes, bytes),) * 2)

@@ -20,7 +20,6 @@ import tempfile
 from pathlib import Path
 
 from hocket import _core
-from hocket.lab import Lab
 from hocket.launch.mpi import Mpi
 from hocket.network import NetworkDescription, read_network_description
 from hocket.order import DEFAULT_CALLS, Wanted, order_job, parse_wanted
@@ -30,6 +29,7 @@ from hocket.order.job import gain_of
 sys.path.insert(0, str(Path(__file__).parents[1] / "lab"))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from run import PROGRAM, emulated, environments_of, lab_options, lab_up, settings_of
+from run import job as job_of_lab
 
 from mpi_jobs import compiled, mpis
 from results_file import Row, alternating, begin, cells, grouped, spread
@@ -93,10 +93,11 @@ def measure(
                 wanted[0],
             )
             predicted = gain_of(job.network, found.given, found.place, [own]) ** (1 / own.call.weight)
-            command = [str(program), name.removeprefix("reordered-"), f"{size}:{arguments.repetitions}"]
+            command = [program, name.removeprefix("reordered-"), f"{size}:{arguments.repetitions}"]
             for number in range(arguments.jobs):
                 for order in alternating(places, number):
-                    for seconds in run(lab, mpi, command, *places[order], arguments):
+                    hosts, env = places[order]
+                    for _, seconds in job_of_lab(lab, mpi, command, arguments, hosts=hosts, env=env):
                         row: Row = {"mpi": mpi.family.value, "shuffle": shuffle, "call": name}
                         row |= {"bytes": int(size), "job": number, "order": order, "how": found.how}
                         rows.append(row | {"seconds": seconds, "gain by rates": round(predicted, 3)})
@@ -105,22 +106,6 @@ def measure(
                     file=sys.stderr,
                 )
     return rows
-
-
-def run(
-    lab: Lab,
-    mpi: Mpi,
-    command: list[str],
-    hosts: list[tuple[str, int]],
-    env: dict[str, str],
-    arguments: argparse.Namespace,
-) -> list[float]:
-    """Seconds of each repetition of one job."""
-    done = lab.run(command, mpi=mpi, env=env, hosts=hosts, timeout=arguments.timeout, capture=True)
-    if done.exit_code != 0:
-        sys.exit(f"{mpi.family.value}: exit code {done.exit_code}\n{done.output}")
-    lines = [line.split() for line in done.output.splitlines()]
-    return [float(words[1]) for words in lines if len(words) == 2 and words[0].isdigit()]
 
 
 def summary(heading: Row, rows: list[Row]) -> list[str]:

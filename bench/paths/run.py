@@ -20,9 +20,9 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 from hocket.lab import Lab, LabOptions, RunResult
 from hocket.launch.environment import RuntimeOptions, scheduled_environment
@@ -60,21 +60,8 @@ class Fabric:
     how: Row
 
 
-@contextmanager
-def paths_mode(word: str) -> Iterator[None]:
-    """HOCKET_PATHS as the user would set it."""
-    before = os.environ.get(VARIABLE)
-    os.environ[VARIABLE] = word
-    try:
-        yield
-    finally:
-        del os.environ[VARIABLE]
-        if before is not None:
-            os.environ[VARIABLE] = before
-
-
 def environment(mpi: Mpi, network: str, word: str, choose: str | None) -> dict[str, str]:
-    with paths_mode(word):
+    with patch.dict(os.environ, {VARIABLE: word}):  # as the user would set it
         known = read_known_network(network)
         return scheduled_environment(mpi.mpicc, known, RuntimeOptions(choose=choose, log=1))
 
@@ -119,6 +106,14 @@ def bound(fabric: Fabric, pattern: str, size: int) -> float:
     return float(shares * size / network.host_rate)
 
 
+def row_of(
+    fabric: Fabric, mpi: Mpi, pattern: str, size: int, calls: int, candidate: str, seconds: str
+) -> Row:
+    row = {"mpi": mpi.family.value, "seed": fabric.seed, "pattern": pattern, "bytes": size, "calls": calls}
+    limit = calls * bound(fabric, pattern, size)
+    return row | {"candidate": candidate, "seconds": float(seconds), "bound": limit}
+
+
 def calls(fabric: Fabric, mpi: Mpi, pattern: str, arguments: argparse.Namespace, work: Path) -> Iterator[Row]:
     """A row for each call, a job for each candidate."""
     program = compiled(mpi, TIMES, work)
@@ -139,15 +134,7 @@ def calls(fabric: Fabric, mpi: Mpi, pattern: str, arguments: argparse.Namespace,
         )
         output = done(result, f"{mpi.family.value}, {pattern}, {candidate}")
         for seconds in re.findall(rf"^{size} ([\d.]+)$", output, re.MULTILINE):
-            row = {
-                "mpi": mpi.family.value,
-                "seed": fabric.seed,
-                "pattern": pattern,
-                "bytes": size,
-                "calls": 1,
-            }
-            row |= {"candidate": candidate, "seconds": float(seconds), "bound": bound(fabric, pattern, size)}
-            yield row | held(output) | fabric.how
+            yield row_of(fabric, mpi, pattern, size, 1, candidate, seconds) | held(output) | fabric.how
 
 
 def whole(fabric: Fabric, mpi: Mpi, pattern: str, arguments: argparse.Namespace, work: Path) -> Iterator[Row]:
@@ -166,9 +153,7 @@ def whole(fabric: Fabric, mpi: Mpi, pattern: str, arguments: argparse.Namespace,
         total = re.search(r"^total ([\d.]+) right$", output, re.MULTILINE)
         if total is None:
             sys.exit(f"{mpi.family.value}, {candidate}: wrong data\n{output}")
-        row = {"mpi": mpi.family.value, "seed": fabric.seed, "pattern": pattern, "bytes": arguments.bytes}
-        row |= {"calls": arguments.calls, "candidate": candidate, "seconds": float(total[1])}
-        row["bound"] = arguments.calls * bound(fabric, pattern, arguments.bytes)
+        row = row_of(fabric, mpi, pattern, arguments.bytes, arguments.calls, candidate, total[1])
         yield row | held(output) | fabric.how
 
 

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Final
+from typing import Any, Final
 
-from gpu_graphs import RATE, Graph, hyperx, torus
+import networkx as nx
+from topologies import hyperx_of_switches
 
 from hocket import _core
 from hocket.network import read_network
 
 sys.path.append(str(Path(__file__).parents[1]))
-from unequal_trees import tree
+from unequal_trees import planned, tree
 
 from results_file import Row, begin, provenance, table
 
@@ -31,6 +31,7 @@ WHOLE: Final = "whole messages of different speeds do not fit together on a slow
 SLOTS: Final = "the busiest channel takes {busiest:.2f} of the bound; the rest is slots that are not full"
 STARTS: Final = "each piece has a latency of 5 us a link, and a per-message cost, on each of many levels"
 ROUTES: Final = "within 1.1 on these routes, which load a channel more than others would"
+RATE: Final = 125e6  # bytes/s of one unit
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,26 @@ class Cell:
     build: Callable[[], _core.Network]
     reason: str = ""
     alpha: float = 0.0
+
+
+@dataclass
+class Graph:
+    """Ranks of each node (0: a switch), and links: ends, and the rate in units."""
+
+    ranks: list[int]
+    links: list[tuple[int, int, float]] = field(default_factory=list)
+
+    def node(self, ranks: int = 0) -> int:
+        self.ranks.append(ranks)
+        return len(self.ranks) - 1
+
+
+def with_fast_hosts(switches: Any) -> Graph:
+    """One host a switch, whose link is as fast as all others of the switch."""
+    switches = nx.convert_node_labels_to_integers(switches, ordering="sorted")
+    graph = Graph([0] * len(switches), sorted((min(e), max(e), 1.0) for e in switches.edges))
+    graph.links += [(switch, graph.node(1), float(degree)) for switch, degree in sorted(switches.degree)]
+    return graph
 
 
 def built(graph: Graph, ports: int = 1) -> _core.Network:
@@ -73,9 +94,9 @@ def boxes(count: int, gpus: int, spines: int, inside: float, up: float) -> Graph
 def cells() -> Iterator[Cell]:
     mib = 1 << 20
     for name, graph in (
-        ("torus 4x4, fast hosts", torus(4, 4)),
-        ("torus 5x5, fast hosts", torus(5, 5)),
-        ("HyperX 3x3, fast hosts", hyperx(3, 3)),
+        ("torus 4x4, fast hosts", with_fast_hosts(nx.grid_graph((4, 4), periodic=True))),
+        ("torus 5x5, fast hosts", with_fast_hosts(nx.grid_graph((5, 5), periodic=True))),
+        ("HyperX 3x3, fast hosts", with_fast_hosts(hyperx_of_switches(3, 3))),
         ("16 hosts with four links", four_links(16)),
     ):
         for ports in (1, 4):
@@ -121,19 +142,12 @@ def busiest_seconds(network: _core.Network, schedule: _core.Schedule) -> float:
 def measure(cell: Cell) -> Row:
     network = cell.build()
     demand = demand_of(cell, network.ranks)
-    began = time.process_time()
-    planned = _core.plan_exchange(network, demand, None, "", alpha=cell.alpha)
-    took = time.process_time() - began
-    certificate = _core.verify(network, demand, planned.schedule, planned.algorithm.ports)
-    _core.verify_waits(network, planned.schedule, planned.waits, certificate)
-    if not certificate.ok:
-        sys.exit(f"{cell.network}: the verifier refuses the plan: {certificate.findings[:3]}")
-    seconds = planned.predict(network, demand, cell.alpha, _core.MOST_SIMULATION_STEPS).seconds
-    ratio, free = seconds / planned.bound_seconds, None
+    plan, seconds, took = planned(network, demand, cell.alpha)
+    ratio, free = seconds / plan.bound_seconds, None
     if cell.collective == "all-to-all" and network.shape != _core.Shape.tree:
         priced = _core.price_channels(network, demand)
         free = None if priced is None else round(seconds / priced.seconds, 3)
-    busiest = busiest_seconds(network, planned.schedule) / planned.bound_seconds
+    busiest = busiest_seconds(network, plan.schedule) / plan.bound_seconds
     reason = cell.reason.format(busiest=busiest) if ratio > FAR else ""
     if not reason and free is not None and free > FAR:
         reason = ROUTES
@@ -142,11 +156,11 @@ def measure(cell: Cell) -> Row:
         "collective": cell.collective,
         "bytes": cell.bytes,
         "alpha_us": round(cell.alpha * 1e6),
-        "bound_ms": round(planned.bound_seconds * 1e3, 3),
+        "bound_ms": round(plan.bound_seconds * 1e3, 3),
         "ms": round(seconds * 1e3, 3),
         "ratio": round(ratio, 3),
         "ratio_any_routes": free,
-        "algorithm": planned.algorithm.name,
+        "algorithm": plan.algorithm.name,
         "plan_cpu_seconds": round(took, 1),
         "reason": reason,
     }

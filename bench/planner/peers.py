@@ -19,8 +19,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final, NamedTuple
 
-import gpu_graphs
 import networkx as nx
+import topologies
 
 import hocket
 from hocket import _core
@@ -125,7 +125,7 @@ def te_ccl() -> list[Case]:
 
 def sccl() -> list[Case]:
     """Steps: the time of one block on one NVLink."""
-    made = graph([(a, b, NVLINK * links, 0.0) for a, b, links in gpu_graphs.DGX1])
+    made = graph([(a, b, NVLINK * links, 0.0) for a, b, links in topologies.DGX1])
     step = 24_000_000 / NVLINK
     return [
         Case("SCCL", "DGX-1", "all-gather", made, 24_000_000, 7 / 6 * step),

@@ -8,6 +8,15 @@ from typing import Any
 
 import networkx as nx
 
+# Links between the GPUs of published boxes, and how many times as fast as the slowest each is.
+DGX1 = [(0, 1, 1), (0, 2, 1), (0, 3, 2), (0, 4, 2), (1, 2, 2), (1, 3, 1), (1, 5, 2), (2, 3, 2), (2, 6, 1),
+        (3, 7, 1), (4, 5, 1), (4, 6, 1), (4, 7, 2), (5, 6, 2), (5, 7, 1), (6, 7, 2)]  # fmt: skip
+# GPUs (halves of an MI250) and links of 50 GB/s between them, as rocm-smi shows a box of 16.
+MI250 = [(0, 1, 4), (0, 4, 2), (0, 8, 1), (1, 5, 1), (1, 9, 1), (1, 10, 1), (2, 3, 4), (2, 6, 1), (2, 9, 1),
+         (2, 10, 1), (3, 7, 2), (3, 11, 1), (4, 5, 4), (4, 6, 1), (5, 6, 1), (5, 7, 1), (6, 7, 4), (8, 9, 4),
+         (8, 12, 2), (9, 13, 1), (10, 11, 4), (10, 14, 1), (11, 15, 2), (12, 13, 4), (12, 14, 1), (13, 14, 1),
+         (13, 15, 1), (14, 15, 4)]  # fmt: skip
+
 
 def with_hosts(switches: Any, hosts: int) -> Any:
     """A copy of a graph of switches with so many hosts on each; hosts have one rank."""
@@ -59,16 +68,16 @@ def kautz(degree: int, diameter: int, hosts: int) -> Any:
 
 def hyperx(*sides: int, hosts: int) -> Any:
     """Switches in a grid, all of a line wired to each other (Ahn et al., SC 2009)."""
-    return with_hosts(_hyperx(*sides), hosts)
+    return with_hosts(hyperx_of_switches(*sides), hosts)
 
 
 def hyperx_of_hosts(*sides: int) -> Any:
     """The same, with hosts that forward in place of switches."""
-    graph = nx.convert_node_labels_to_integers(_hyperx(*sides))
+    graph = nx.convert_node_labels_to_integers(hyperx_of_switches(*sides))
     return that_forward([(a, b, 1) for a, b in graph.edges], sum(sides) - len(sides))
 
 
-def _hyperx(*sides: int) -> Any:
+def hyperx_of_switches(*sides: int) -> Any:
     places = list(itertools.product(*map(range, sides)))
     graph = nx.Graph()
     graph.add_nodes_from(places)

@@ -18,14 +18,13 @@ from typing import Any, Final
 
 import networkx as nx
 import topologies
-from gpu_graphs import DGX1, MI250
 
 import hocket
 from hocket import _core
 from hocket.planning.bounds import free_routes
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from results_file import Row, begin, grouped, provenance, table
+from results_file import Row, begin, grouped, provenance, section, table
 
 MOST_SECONDS: Final = 5.0
 MOST_RATIO: Final = 1.05
@@ -77,8 +76,8 @@ CASES: Final[dict[str, dict[str, Make]]] = {
     },
     "hosts that forward": {
         "ring of 8": lambda: topologies.that_forward([(i, (i + 1) % 8, 1) for i in range(8)], 2),
-        "DGX-1": lambda: topologies.that_forward(DGX1, 4),
-        "MI250, 16 GPUs": lambda: topologies.that_forward(MI250, 4),
+        "DGX-1": lambda: topologies.that_forward(topologies.DGX1, 4),
+        "MI250, 16 GPUs": lambda: topologies.that_forward(topologies.MI250, 4),
         "16 hosts of degree 4": lambda: topologies.that_forward(
             [(a, b, 1) for a, b in nx.random_regular_graph(4, 16, seed=1).edges], 4
         ),
@@ -218,7 +217,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         )
 
     for family, of in grouped(rows, "family").items():
-        lines += ["", f"## {family[0].upper()}{family[1:]}", "", *table(head, line, of)]
+        lines += section(family[0].upper() + family[1:], table(head, line, of))
     lines += ["", "A + behind B: no prices were proven best; B may be larger."]
     return lines
 

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from hocket.launch.mpi import Mpi
 from hocket.launch.runtime import build_runtime
+from hocket.system.text import picked
 
 sys.path.extend([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "tests")])
 from mpi_jobs import add_mpi, mpis
@@ -37,13 +38,8 @@ def run_launch(mpi: Mpi, program: Path, launch: Launch, exports: list[str], shri
         "mpi": mpi.family.value,
         "first": launch.first,
         "programs": outcome.compared,
-        "ranks": launch.ranks,
-        "network": launch.network,
-        "threads": launch.threads,
-        "flow": launch.flow,
-        "operations": outcome.operations,
-        "calls": outcome.calls,
-        "failed_natively": outcome.failed_natively,
+        **picked(launch, "ranks", "network", "threads", "flow"),
+        **picked(outcome, "operations", "calls", "failed_natively"),
         "different": failure is not None,
         "seconds": round(time.monotonic() - began, 1),
         **launch.settings,

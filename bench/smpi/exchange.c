@@ -1,23 +1,18 @@
 /* An exchange as a program of sends, waits and releases says, timed on SimGrid's clock.
  *
  *   exchange alltoall BYTES        MPI_Alltoall, with the algorithm that smpirun is told to use
- *   exchange allgather BYTES       MPI_Allgather, with the algorithm of smpirun
  *   exchange barrier COUNT         the mean of COUNT calls of MPI_Barrier
  *   exchange PROGRAM               the program in a text file, written by program.py:
  *
- *     hocket-smpi 2 RANKS WINDOW BARRIER AHEAD EARLY
+ *     hocket-smpi 3 RANKS WINDOW BARRIER
  *     OFFSET               per rank, where in the file its part begins, in a field of ten
  *     rank RANK SENDS RECEIVES
  *     s PHASE DST BYTES K R1 … RK        a send; it waits for a token from each of the ranks R
  *     r PHASE SRC BYTES K D1 T1 … DK TK  a receive; on arrival send tokens: rank D may do its send number T
  *                                        (the rank itself: its own send T forwards what came, no message)
  *
- * A rank does its sends in order, at most WINDOW in flight, and has at most AHEAD receives posted (0: all), so
- * that hundreds of ranks fit into one memory. With BARRIER, it waits for everybody between two phases instead.
- *
- * A message counts as over (its tokens go out, its sender may go on) when EARLY of its bytes are still missing. To
- * learn of that moment it is cut in two that start together and share the wires: when the first, of
- * (bytes - EARLY) / 2, is in, as much of the second is, and EARLY bytes are missing.
+ * A rank posts all its receives and does its sends in order, at most WINDOW in flight. With BARRIER, it waits for
+ * everybody between two phases instead.
  *
  * Every byte is checked on arrival. Prints "seconds S": from the first rank's start to the last one's end.
  */
@@ -66,14 +61,12 @@ struct message {
 };
 
 static struct message *sends, *receives;
-static int send_count, receive_count, ranks, window, use_barrier, ahead, early, me;
+static int send_count, receive_count, ranks, window, use_barrier, me;
 static int* missing; /* tokens that a send still waits for */
 static MPI_Comm token_comm;
-/* A slot holds a message under way: receives first, then sends; message_of says which. Requests: those for tokens,
- * then the first part of the message in each slot, then the second parts. */
-static int token_slots, receive_slots, slots, request_count;
+/* Requests: those for tokens, then one for each receive, then those of the sends under way. */
+static int token_slots, request_count;
 static MPI_Request* requests;
-static int* message_of;
 static char** buffers;
 static MPI_Request* released;
 static int released_count;
@@ -105,12 +98,10 @@ static void read_program(const char* path) {
   char word[32];
   FILE* file = fopen(path, "r");
   if (!file) die("cannot open the program");
-  if (fscanf(file, "%31s", word) != 1 || strcmp(word, "hocket-smpi") || number(file) != 2) die("not a program");
+  if (fscanf(file, "%31s", word) != 1 || strcmp(word, "hocket-smpi") || number(file) != 3) die("not a program");
   ranks = number(file);
   window = number(file);
   use_barrier = number(file);
-  ahead = number(file);
-  early = use_barrier ? (number(file), 0) : number(file);
   long offset = 0;
   for (int rank = 0; rank <= me; ++rank)
     if (fscanf(file, "%ld", &offset) != 1) die("the program ends early");
@@ -137,32 +128,16 @@ static void post_token(int slot) {
   MPI_Irecv(NULL, 0, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, token_comm, &requests[slot]);
 }
 
-static int first_part(const struct message* m) {
-  return early > 0 && m->bytes > early ? (m->bytes - early) / 2 : m->bytes;
-}
-
-static MPI_Request* request_of(int slot, int part) { return &requests[token_slots + part * slots + slot]; }
-
-static int is_free(int slot) {
-  return *request_of(slot, 0) == MPI_REQUEST_NULL && *request_of(slot, 1) == MPI_REQUEST_NULL;
-}
-
-static void post_receive(int slot, int i) {
-  const struct message* m = &receives[message_of[slot] = i];
-  const int first = first_part(m), second = m->bytes - first;
-  char* data = buffers[slot] = allocate((size_t)m->bytes, 1);
-  MPI_Irecv(data, first, MPI_CHAR, m->peer, data_tag, MPI_COMM_WORLD, request_of(slot, 0));
-  if (second) MPI_Irecv(data + first, second, MPI_CHAR, m->peer, data_tag, MPI_COMM_WORLD, request_of(slot, 1));
+static void post_receive(int request, const struct message* m) {
+  buffers[request] = allocate((size_t)m->bytes, 1);
+  MPI_Irecv(buffers[request], m->bytes, MPI_CHAR, m->peer, data_tag, MPI_COMM_WORLD, &requests[request]);
 }
 
 /* Synchronous sends: SMPI calls short ordinary ones done before they have begun. */
-static void start_send(int slot, int i) {
-  const struct message* m = &sends[message_of[slot] = i];
-  const int first = first_part(m), second = m->bytes - first;
-  char* data = buffers[slot] = allocate((size_t)m->bytes, 1);
+static void start_send(int request, const struct message* m) {
+  char* data = buffers[request] = allocate((size_t)m->bytes, 1);
   for (int b = 0; b < m->bytes; ++b) data[b] = stamp(me, m->peer, b);
-  MPI_Issend(data, first, MPI_CHAR, m->peer, data_tag, MPI_COMM_WORLD, request_of(slot, 0));
-  if (second) MPI_Issend(data + first, second, MPI_CHAR, m->peer, data_tag, MPI_COMM_WORLD, request_of(slot, 1));
+  MPI_Issend(data, m->bytes, MPI_CHAR, m->peer, data_tag, MPI_COMM_WORLD, &requests[request]);
 }
 
 static void release(const struct message* m) {
@@ -173,7 +148,7 @@ static void release(const struct message* m) {
       MPI_Isend(NULL, 0, MPI_CHAR, m->peers[i].rank, m->peers[i].send, token_comm, &released[released_count++]);
 }
 
-static void make_slots(void) {
+static void make_requests(void) {
   int awaited = 0, let_go = 0;
   missing = allocate((size_t)send_count, sizeof *missing);
   for (int i = 0; i < send_count; ++i) {
@@ -183,31 +158,25 @@ static void make_slots(void) {
   for (int i = 0; i < receive_count; ++i) let_go += receives[i].count;
   released = allocate((size_t)let_go, sizeof *released);
   token_slots = awaited < most_token_slots ? awaited : most_token_slots;
-  receive_slots = ahead && ahead < receive_count ? ahead : receive_count;
-  slots = receive_slots + window * (early ? 2 : 1); /* the last bytes of as many sends again */
-  request_count = token_slots + 2 * slots;
+  request_count = token_slots + receive_count + window;
   requests = allocate((size_t)request_count, sizeof *requests);
-  message_of = allocate((size_t)slots, sizeof *message_of);
-  buffers = allocate((size_t)slots, sizeof *buffers);
+  buffers = allocate((size_t)request_count, sizeof *buffers);
   for (int i = 0; i < request_count; ++i) requests[i] = MPI_REQUEST_NULL;
 }
 
-static int free_send_slot(void) {
-  for (int slot = receive_slots; slot < slots; ++slot)
-    if (is_free(slot)) return slot;
+static int free_send(void) {
+  for (int request = token_slots + receive_count; request < request_count; ++request)
+    if (requests[request] == MPI_REQUEST_NULL) return request;
   return -1;
 }
 
 static void exchange(void) {
-  int next_send = 0, flying = 0, next_receive = receive_slots, tokens_left = -token_slots;
+  int next_send = 0, tokens_left = -token_slots;
   for (int i = 0; i < send_count; ++i)
     for (int j = 0; j < sends[i].count; ++j) tokens_left += sends[i].peers[j].rank != me;
   for (;;) {
-    for (int slot; next_send < send_count && missing[next_send] == 0 && flying < window;) {
-      if ((slot = free_send_slot()) < 0) break;
-      start_send(slot, next_send++);
-      ++flying;
-    }
+    for (int request; next_send < send_count && missing[next_send] == 0 && (request = free_send()) >= 0;)
+      start_send(request, &sends[next_send++]);
     int done;
     MPI_Status status;
     MPI_Waitany(request_count, requests, &done, &status);
@@ -220,35 +189,31 @@ static void exchange(void) {
       if (tokens_left-- > 0) post_token(done);
       continue;
     }
-    const int slot = (done - token_slots) % slots, is_first = done - token_slots < slots;
-    const struct message* m = slot < receive_slots ? &receives[message_of[slot]] : NULL;
-    if (is_first && m)
+    if (done - token_slots < receive_count) {
+      const struct message* m = &receives[done - token_slots];
       release(m);
-    else if (is_first)
-      --flying;
-    if (!is_free(slot)) continue;
-    if (m) check_bytes(m, buffers[slot]);
-    free(buffers[slot]);
-    if (m && next_receive < receive_count) post_receive(slot, next_receive++);
+      check_bytes(m, buffers[done]);
+    }
+    free(buffers[done]);
   }
 }
 
 static void exchange_by_phases(void) {
-  int last = -1, all, next_receive = receive_slots;
+  const int send = token_slots + receive_count;
+  int last = -1, all;
   for (int i = 0; i < send_count; ++i) last = sends[i].phase > last ? sends[i].phase : last;
   MPI_Allreduce(&last, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   for (int phase = 0, i = 0; phase <= all; ++phase) {
     for (; i < send_count && sends[i].phase == phase; ++i) {
-      start_send(receive_slots, i);
-      MPI_Wait(request_of(receive_slots, 0), MPI_STATUS_IGNORE);
-      free(buffers[receive_slots]);
+      start_send(send, &sends[i]);
+      MPI_Wait(&requests[send], MPI_STATUS_IGNORE);
+      free(buffers[send]);
     }
-    for (int slot = 0; slot < receive_slots; ++slot)
-      while (!is_free(slot) && receives[message_of[slot]].phase == phase) {
-        MPI_Wait(request_of(slot, 0), MPI_STATUS_IGNORE);
-        check_bytes(&receives[message_of[slot]], buffers[slot]);
-        free(buffers[slot]);
-        if (next_receive < receive_count) post_receive(slot, next_receive++);
+    for (int r = 0; r < receive_count; ++r)
+      if (receives[r].phase == phase) {
+        MPI_Wait(&requests[token_slots + r], MPI_STATUS_IGNORE);
+        check_bytes(&receives[r], buffers[token_slots + r]);
+        free(buffers[token_slots + r]);
       }
     MPI_Barrier(MPI_COMM_WORLD);
   }
@@ -257,9 +222,9 @@ static void exchange_by_phases(void) {
 static double run_program(const char* path) {
   read_program(path);
   MPI_Comm_dup(MPI_COMM_WORLD, &token_comm);
-  make_slots();
+  make_requests();
   for (int slot = 0; slot < token_slots && !use_barrier; ++slot) post_token(slot);
-  for (int i = 0; i < receive_slots; ++i) post_receive(i, i);
+  for (int i = 0; i < receive_count; ++i) post_receive(token_slots + i, &receives[i]);
   const double start = start_together();
   if (use_barrier)
     exchange_by_phases();
@@ -271,14 +236,11 @@ static double run_program(const char* path) {
 }
 
 /* The ranks' buffers lie on the same memory, which all of them together would not have: no byte is looked at. */
-static double run_native(int all_gather, int bytes) {
+static double run_native(int bytes) {
   const size_t all = (size_t)bytes * (size_t)ranks;
-  char *out = SMPI_SHARED_MALLOC(all_gather ? (size_t)bytes : all), *in = SMPI_SHARED_MALLOC(all);
+  char *out = SMPI_SHARED_MALLOC(all), *in = SMPI_SHARED_MALLOC(all);
   const double start = start_together();
-  if (all_gather)
-    MPI_Allgather(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD);
-  else
-    MPI_Alltoall(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD);
+  MPI_Alltoall(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD);
   return since_first(start);
 }
 
@@ -295,11 +257,10 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &me);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   ranks = size;
-  if (argc < 2) die("usage: exchange COLLECTIVE BYTES | exchange barrier COUNT | exchange PROGRAM");
+  if (argc < 2) die("usage: exchange alltoall BYTES | exchange barrier COUNT | exchange PROGRAM");
   double seconds;
-  const int all_gather = !strcmp(argv[1], "allgather");
-  if (argc == 3 && (all_gather || !strcmp(argv[1], "alltoall")))
-    seconds = run_native(all_gather, atoi(argv[2]));
+  if (argc == 3 && !strcmp(argv[1], "alltoall"))
+    seconds = run_native(atoi(argv[2]));
   else if (argc == 3 && !strcmp(argv[1], "barrier"))
     seconds = run_barriers(atoi(argv[2]));
   else

@@ -22,7 +22,7 @@ from hocket.network import read_network
 from hocket.units import format_bytes, format_time
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from results_file import Row, begin, cells, grouped, provenance
+from results_file import Row, begin, cells, grouped, provenance, section
 
 # The topologies of Faraj and Yuan, and a tree with unequal branches; 1 Gbit/s everywhere.
 NETWORKS = {
@@ -133,7 +133,6 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "Simulated, not measured: SMPI's flows have no queues and no drops: posting everything at once",
         "(basic_linear, window:K with a large K) is free of cost here, but not on a real Ethernet.",
         "Flows share a full link in inverse proportion to the latency of their routes, as under TCP.",
-        "",
     ]
     for title, algorithms in (("The tree schedule, by flow control", FLOWS), ("Algorithms of SMPI", NATIVES)):
         told = []
@@ -142,9 +141,9 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
             told.append(
                 [name, format_bytes(size), format_time(latency), *(found.get(a, "") for a in algorithms)]
             )
-        lines += [f"## {title}", "", *cells(["network", "message", "link latency", *algorithms], told), ""]
+        lines += section(title, cells(["network", "message", "link latency", *algorithms], told))
     reasons = sorted({f"- {r.network}, {r.algorithm}: {r.reason}" for r in results if r.reason})
-    return [*lines, "No result (—):", "", *reasons] if reasons else lines[:-1]
+    return [*lines, "", "No result (—):", "", *reasons] if reasons else lines
 
 
 def _cell(result: Result) -> str:

@@ -18,7 +18,7 @@ from hocket.launch.mpi import Mpi, find_mpi
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import run_job
-from results_file import Row, begin, cells, grouped, median_ratio, provenance, table, values
+from results_file import Row, begin, cells, grouped, median_ratio, provenance, section, table, values
 
 SORTERS: Final = Path(__file__).with_name("sorters.py")
 DISTRIBUTIONS: Final = ("uniform", "zipf", "equal", "sorted", "reversed")
@@ -100,7 +100,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     ]
     for (part, _), of_part in grouped(rows, "part", "ranks").items():
         title, part_table = PARTS[part]
-        lines += ["", f"## {title.format(**of_part[0])}", "", *part_table(of_part)]
+        lines += section(title.format(**of_part[0]), part_table(of_part))
     return lines
 
 

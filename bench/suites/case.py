@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from hocket.launch import end
+from hocket.launch import TimedOutError, captured
 from hocket.launch.mpi import Mpi, launch_command
 
 # Ranks outnumber cores: MPICH's give theirs up at once.
@@ -56,33 +55,20 @@ def run_case(case: Case, mpi: Mpi, variables: Mapping[str, str]) -> Outcome:
     """Runs it; what it has not finished after its time is ended. ``variables`` switch Hocket on."""
     with tempfile.TemporaryDirectory(prefix="suite-") as work:
         env = {**variables, **({"HOCKET_TRACE": f"{work}/trace"} if variables else {})}
-        command = launch_command(mpi, case.ranks, (), env, case.argv)
-        code, output = _run(command, case.directory, {**os.environ, **_PATIENT, **case.env}, case.seconds)
+        command = ["env", "-C", str(case.directory), *launch_command(mpi, case.ranks, (), env, case.argv)]
+        code, output = _run(command, {**os.environ, **_PATIENT, **case.env}, case.seconds)
         scheduled = sum(_calls(trace) for trace in Path(work).glob("trace.*"))
     verdict = "; ".join([_verdict(case.passes, code, output), *sorted(set(_SUMMARY.findall(output)))])
     return Outcome(verdict, scheduled, output[-8000:])
 
 
-def _run(command: list[str], cwd: Path, env: Mapping[str, str], seconds: int) -> tuple[int | None, str]:
+def _run(command: list[str], env: Mapping[str, str], seconds: int) -> tuple[int | None, str]:
     """Exit code (None: time was up) and all output. The launcher and what it started end together."""
-    with tempfile.TemporaryFile("w+", errors="replace") as output:
-        process = subprocess.Popen(
-            command,
-            cwd=cwd,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        code: int | None
-        try:
-            code = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            code = None
-            end(process)
-        output.seek(0)
-        return code, output.read()
+    try:
+        done = captured(command, env, seconds, together=True)
+    except TimedOutError as late:
+        return None, late.output
+    return done.returncode, done.stdout
 
 
 def _calls(trace: Path) -> int:

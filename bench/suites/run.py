@@ -27,7 +27,7 @@ from hocket.launch.mpi import Mpi, find_mpi
 from hocket.network import read_network
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from results_file import Row, begin, cells, pairs, provenance
+from results_file import Row, begin, cells, pairs, provenance, section
 
 NETWORK = "star:24@8kbit,1us"  # so slow that planning an exchange pays at once
 AGAIN = 3
@@ -116,7 +116,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
             for one in compared
             if one.kind == kind
         ]
-        lines += ["", f"## {title}", "", *(told or ["None."])]
+        lines += section(title, told or ["None."])
     failing = [
         f"- {one.suite}, {one.mpi}, {one.case}: {one.verdicts[0][0]}"
         for one in compared
@@ -125,10 +125,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     absent = ", ".join(f"{count} with {mpi}" for mpi, count in pairs(heading.get("not_built")).items())
     return [
         *lines,
-        "",
-        "## Failing without Hocket and, in the same way, with it",
-        "",
-        *(failing or ["None."]),
+        *section("Failing without Hocket and, in the same way, with it", failing or ["None."]),
         "",
         f"Programs that do not compile, because the MPI lacks what they test: {absent or 'none'}.",
     ]

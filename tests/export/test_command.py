@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hocket.cli import main
-from hocket.export.registry import FORMATS
+from hocket.export import FORMATS
 
 
 @pytest.fixture

@@ -86,23 +86,6 @@ def test_predictions_agree(form: str, tmp_path: Path) -> None:
 
 
 @needs_simgrid
-def test_tokens_that_go_out_early_hide_latency(tmp_path: Path) -> None:
-    """A torus whose wires are busy in every phase, few receives posted: every byte is still checked."""
-    network = read_network("torus:4x4@1Gbit,10us")
-    demand = _core.Demand(network.ranks, 65536)
-    schedule = _core.plan_exchange(network, demand).schedule
-    waits = _core.derive_waits(network, schedule)
-    referee = Referee(network, tmp_path)
-    bound = _core.lower_bounds(network, demand).seconds
-    usual, bounded, early = (
-        referee.program(program_text(schedule, waits, 1, **options))
-        for options in ({}, {"ahead": 4}, {"ahead": 4, "early": 5120})
-    )
-    assert bounded == pytest.approx(usual, rel=1e-6)
-    assert bound <= early < bounded
-
-
-@needs_simgrid
 @pytest.mark.parametrize("collective", ["all-reduce", "reduce-scatter", "broadcast"])
 def test_reductions_meet_their_prediction(collective: str, tmp_path: Path) -> None:
     network = read_network("chain:3,2,3@1Gbit,1us")

@@ -82,7 +82,7 @@ def balance(
         document,
         lambda: [
             _as_text(source, before, after, report),
-            *filter(None, [loud(known)]),
+            *loud(known),
             *(f"wrote {path}" for path in files),
         ],
     )

@@ -122,23 +122,19 @@ def _bench(
     *,
     sizes: str,
     ranks: int | None,
-    seconds: float,
     csv_file: str | None,
     plots: tuple[tuple[str, str], ...],
     mpi_name: str | None,
     hostfile: str | None,
     source: str | None,
     options: RuntimeOptions,
-    density: float = 1.0,
-    seed: int = 1,
-    candidates: bool = False,
+    **asked: Any,
 ) -> None:
     from hocket.launch.job import Job, in_a_job, need_mpi4py, run_here, run_job, work_of
     from hocket.launch.mpi import find_mpi
 
-    what = {"pattern": pattern, "sizes": parse_sizes(sizes), "seconds": seconds, "density": density}
-    what |= {"seed": seed, "network": source, "candidates": candidates}
-    if candidates and plots:
+    what = {"pattern": pattern, "sizes": parse_sizes(sizes), "network": source, **asked}
+    if asked.get("candidates") and plots:
         raise UsageError("--candidates and --plot exclude each other", remedy="write a table by --csv")
     for path in (csv_file, *(file for _, file in plots)):
         check_writable(path)

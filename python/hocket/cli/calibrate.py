@@ -59,15 +59,13 @@ def show_option(what: str, usual: str) -> Decorator:
 @plot_option({"costs": "time of a message by its size, and the rate of concurrent flows"})
 @json_option
 def network(
-    ranks: int | None,
-    mpi_name: str | None,
-    hostfile: str | None,
     source: str | None,
     placement: str,
     quick: bool,
     output: str | None,
     show: str | None,
     plots: tuple[tuple[str, str], ...],
+    **job: Any,
 ) -> None:
     """Measure the costs of messages between hosts, in a minute at most.
 
@@ -88,7 +86,7 @@ def network(
         return
     path = output or str(kept_path(description))
     what = {"source": source, "placement": placement, "quick": quick}
-    found = by_ranks("hocket.measure.calibration:work", what, ranks, mpi_name, hostfile)
+    found = by_ranks("hocket.measure.calibration:work", what, **job)
     if found is not None:
         write_atomically(path, [json.dumps(from_json(found).as_json(), indent=1) + "\n"])
         _tell(from_json(found), path, path, pictures)

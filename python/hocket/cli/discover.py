@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -26,6 +26,7 @@ from hocket.cli._shared.options import (
     tell_network,
     tell_notes,
 )
+from hocket.cli._shared.usage import given
 from hocket.cli._shared.work import (
     check_writable,
     json_option,
@@ -49,6 +50,10 @@ _RECORD: Final = "(lldpcli -f json show chassis; lldpctl -f json) > NODE.json"
 LIMIT: Final = 600.0  # seconds; large fabrics take some
 SWITCHES: Final = "scontrol"
 _BY: Final = {"infiniband": f"{CABLES} and {TABLES}", "slurm": f"{SWITCHES} show topology", "lldp": "lldpctl"}
+# Parameters of what only tools, and only records of LLDP, are told.
+_OF_TOOLS: Final = ("names", "keep")
+_OF_LLDP: Final = ("hosts", "interface", "without")
+_OTHERS: Final = ("infiniband", "slurm", "lldp", *_OF_TOOLS, *_OF_LLDP)
 _SYSTEM: Final = ("/usr/sbin", "/sbin")  # not on everybody's PATH
 _INSTALL: Final = "install infiniband-diags (so called in Debian, Red Hat and SUSE)"
 _INSTALL_SLURM: Final = "run it where Slurm's commands are (Debian: slurm-client)"
@@ -108,10 +113,6 @@ _ALLOWED: Final = (
 @json_option
 def discover(
     measure: bool,
-    ranks: int | None,
-    mpi_name: str | None,
-    hostfile: str | None,
-    seconds: float,
     paths: str | None,
     infiniband: bool,
     slurm: bool,
@@ -124,6 +125,7 @@ def discover(
     interface: str | None,
     without: str | None,
     defaults: Defaults,
+    **job: Any,
 ) -> None:
     """Ask the running system for its network and its routes, and write them as Hocket's TOML.
 
@@ -137,18 +139,17 @@ def discover(
     --paths NETWORK finds the path of each source port on Ethernet with many paths.
     """
     if measure:
-        if paths or infiniband or slurm or lldp or files or keep or names or hosts or interface or without:
+        if paths or files or given(*_OTHERS):
             raise UsageError(
                 "--measure asks nobody but the ranks", remedy="give --measure and -o FILE.toml only"
             )
         need_toml(output)
-        discover_measured(ranks, mpi_name, hostfile, seconds, output)
+        discover_measured(output=output, **job)
         return
-    for name, value in {"-n": ranks, "--mpi": mpi_name, "--hostfile": hostfile}.items():
-        if value is not None:
-            raise UsageError(f"{name} is for --measure", remedy=f"leave {name} out")
+    for option in given("ranks", "mpi_name", "hostfile"):
+        raise UsageError(f"{option} is for --measure", remedy=f"leave {option} out")
     if paths is not None:
-        if infiniband or slurm or lldp or files or keep or names or hosts or interface or without:
+        if files or given(*_OTHERS):
             raise UsageError(
                 "--paths asks routers, not tools", remedy="give --paths NETWORK and -o FILE.toml only"
             )
@@ -161,8 +162,7 @@ def discover(
             "one source is needed, and none or several are given",
             remedy="give --measure, --infiniband, --slurm or --lldp FILE...",
         )
-    _check_options(source, files, {"--names": names, "--keep": keep},
-                   {"--hosts": hosts, "--interface": interface, "--without": without})  # fmt: skip
+    _check_options(source, files)
     need_toml(output)
     if defaults.forwarding is not None:
         what = "the tables are asked of the subnet" if infiniband else f"{_TOLD[source]} knows no tables"
@@ -193,18 +193,15 @@ def discover(
         click.echo("\n".join(f"kept  {file}" for file in recorded))
 
 
-def _check_options(
-    source: str, files: Sequence[str], of_tools: dict[str, str | None], of_lldp: dict[str, str | None]
-) -> None:
+def _check_options(source: str, files: Sequence[str]) -> None:
     """Raise :class:`UsageError` for options of another source."""
     if source == "lldp" and not files:
         raise UsageError("--lldp needs files", remedy=f"record one on each host and switch: {_RECORD}")
     if source != "lldp" and files:
         raise UsageError(f"{files[0]}: --{source} reads no files", remedy="leave it out, or give --lldp")
-    for name, value in (of_tools if source == "lldp" else of_lldp).items():
-        if value is not None:
-            raise UsageError(f"{name} is not for --{source}", remedy=f"leave {name} out")
-    if source == "slurm" and of_tools["--names"] is not None:
+    for option in given(*(_OF_TOOLS if source == "lldp" else _OF_LLDP)):
+        raise UsageError(f"{option} is not for --{source}", remedy=f"leave {option} out")
+    if source == "slurm" and given("names"):
         raise UsageError("--names is for InfiniBand", remedy="leave --names out")
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,7 +23,6 @@ from hocket.cli._shared.work import json_option, tell, wants_json
 
 if TYPE_CHECKING:
     from hocket.doctor import Finding
-    from hocket.network import Defaults
 
 _COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
 
@@ -53,12 +51,10 @@ def doctor(
     ranks: int | None,
     mpi_name: str | None,
     abi: str,
-    placement: str,
-    plans: tuple[Path, ...],
     hostfile: str | None,
-    defaults: Defaults,
     seconds: float,
     measure: bool,
+    **asked: Any,
 ) -> None:
     """Check this installation, and say how to fix each problem.
 
@@ -76,7 +72,9 @@ def doctor(
     from hocket.launch.mpi import Abi
 
     check_ranks_here(ranks, hostfile)
-    case = Case(os.environ, network, mpi_name, Abi(abi), placement, ranks, hostfile, plans, seconds, defaults)
+    case = Case(
+        os.environ, network, mpi_name, Abi(abi), ranks=ranks, hostfile=hostfile, seconds=seconds, **asked
+    )
     findings: list[Finding] = []
     for finding in examine(case):
         findings.append(finding)

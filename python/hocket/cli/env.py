@@ -15,9 +15,9 @@ from hocket._core import Network
 from hocket.cli._shared.commands import Command
 from hocket.cli._shared.launching import abi_option, mpi_named, plans_option, program_options
 from hocket.cli._shared.measured import MEASURE, measured_between
-from hocket.cli._shared.options import defaults_options, load_network, loud, network_option
+from hocket.cli._shared.options import defaults_options, load_network, network_option, say_rates
 from hocket.errors import NetworkError, UsageError
-from hocket.system.text import for_programs
+from hocket.system.text import counted, for_programs
 
 if TYPE_CHECKING:
     from hocket.launch.environment import RuntimeOptions
@@ -87,8 +87,7 @@ def env(
         network = measured_between(sorted(job_hosts(os.environ, None)), mpi_name)
     known = load_network(network, defaults, hosts=job_hosts(os.environ, None))
     variables = scheduled_environment(mpicc, known, options, plans)
-    if line := loud(known):
-        click.echo(line, err=True)
+    say_rates(known)
     text = _modulefile(variables, network) if module else "\n".join(_exports(variables))
     click.echo(for_programs(text))
     click.echo(f"hocket: {_prepared(variables, known.network, network)}", err=True)
@@ -165,10 +164,8 @@ def _prepared(variables: dict[str, str], network: Network, source: str) -> str:
     plans = len(variables["HOCKET_PLAN"].split(":"))
     hosts = sum(ranks > 0 for ranks in network.ranks_per_node)
     mpi = name_of_mpi(variables["HOCKET_RUNTIME_MPI"])
-    return (
-        f"prepared {plans} plan{'s' if plans > 1 else ''} for {network.ranks} ranks on {hosts} hosts of "
-        f"{source}, and the runtime for {mpi}"
-    )
+    prepared = f"prepared {counted(plans, 'plan')} for {network.ranks} ranks on {hosts} hosts of {source}"
+    return f"{prepared}, and the runtime for {mpi}"
 
 
 def _warnings(network: Network, source: str, placement: str) -> list[str]:
@@ -176,9 +173,8 @@ def _warnings(network: Network, source: str, placement: str) -> list[str]:
     hosts = sum(ranks > 0 for ranks in network.ranks_per_node)
     if network.ranks < _LEAST_RANKS or hosts < _LEAST_HOSTS:
         return [
-            f"nothing will be scheduled on {source}: it has {network.ranks} ranks on {hosts} "
-            f"{'host' if hosts == 1 else 'hosts'}; scheduling needs at least "
-            f"{_LEAST_RANKS} ranks on {_LEAST_HOSTS} hosts"
+            f"nothing will be scheduled on {source}: it has {network.ranks} ranks on {counted(hosts, 'host')}; "
+            f"scheduling needs at least {_LEAST_RANKS} ranks on {_LEAST_HOSTS} hosts"
         ]
     if placement not in ("", "slurm"):
         return []

@@ -22,7 +22,7 @@ from hocket.cli._shared.work import (
     write_atomically,
 )
 from hocket.errors import UsageError
-from hocket.export.registry import FORMATS
+from hocket.export import FORMATS
 from hocket.system.files import as_error, make_folders
 
 C: Final = "c"

@@ -9,13 +9,12 @@ from contextlib import ExitStack
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from hocket import _core
 from hocket.cli._shared.commands import Group
 from hocket.cli._shared.launching import check_program, choose_option, mpi_option
 from hocket.cli._shared.options import flow_option, ranks_option, uplink_options
-from hocket.cli._shared.usage import Choice, Number, Whole, gathered, named
+from hocket.cli._shared.usage import Choice, Number, Whole, gathered, given, named
 from hocket.cli._shared.work import json_option, tell, wants_json
 from hocket.errors import UsageError
 from hocket.lab import Lab, LabOptions, all_labs, down_all, load, take_down
@@ -31,6 +30,7 @@ from hocket.network.source import STDIN
 from hocket.order import DEFAULT_CALLS, order_job, parse_wanted
 from hocket.order.hosts import job_of
 from hocket.system.signals import as_exceptions
+from hocket.system.text import picked
 from hocket.units import format_bytes, format_rate, parse_bytes, parse_rate
 
 
@@ -59,27 +59,11 @@ def _ordered(
 
 
 def _options(
-    *,
-    rate: str | None,
-    buffer: str,
-    cc: str,
-    mtu: int,
-    uplink_rate: float | None,
-    oversubscription: tuple[float, ...] | None,
-    ecmp: bool,
-    ecmp_seed: int | None,
+    *, rate: str | None, buffer: str, cc: str, oversubscription: tuple[float, ...] | None, **others: Any
 ) -> LabOptions:
     every = named("--rate", parse_rate, rate) if rate else None
-    options = LabOptions(
-        every,
-        named("--buffer", parse_bytes, buffer),
-        cc,
-        mtu,
-        uplink_rate,
-        oversubscription or "auto",
-        ecmp,
-        ecmp_seed,
-    )
+    size = named("--buffer", parse_bytes, buffer)
+    options = LabOptions(every, size, cc, oversubscription=oversubscription or "auto", **others)
     options.check()
     return options
 
@@ -112,14 +96,11 @@ _wire_options = gathered(
 
 
 def _check_left_to_slurm() -> None:
-    context = click.get_current_context()
-    for name in ("ranks", "native", "shuffle", "distribution", "order", "flow", "choose"):
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            option = next(each.opts[0] for each in context.command.params if each.name == name)
-            raise UsageError(
-                f"--slurm leaves {option} to the command",
-                remedy="give ranks and their places to srun (-n, --distribution), the rest to 'hocket env'",
-            )
+    for option in given("ranks", "native", "shuffle", "distribution", "order", "flow", "choose"):
+        raise UsageError(
+            f"--slurm leaves {option} to the command",
+            remedy="give ranks and their places to srun (-n, --distribution), the rest to 'hocket env'",
+        )
 
 
 @click.group(
@@ -284,10 +265,7 @@ def run(
             "shuffle": shuffle,
             "distribution": distribution,
             "order": order,
-            "exit_code": result.exit_code,
-            "timed_out": result.timed_out,
-            "seconds": result.seconds,
-            "output": result.output,
+            **picked(result, "exit_code", "timed_out", "seconds", "output"),
             "fidelity": watch.result.to_json(),
             "lab": _describe(cluster.state),
         }

@@ -16,6 +16,7 @@ from hocket.cli._shared.options import (
     load_network,
     loud,
     output_option,
+    say_rates,
     tell_network,
 )
 from hocket.cli._shared.request import bytes_option, parse_size
@@ -36,6 +37,7 @@ from hocket.errors import UsageError
 from hocket.network import Defaults, KnownNetwork
 from hocket.network.neighbours import component_with
 from hocket.network.source import shown
+from hocket.system.text import counted
 from hocket.units import format_bytes, format_rate, format_time
 
 if TYPE_CHECKING:
@@ -81,8 +83,7 @@ def convert(source: str, output: str | None, hosts: str | None, defaults: Defaul
         if len(files) > 1:
             raise UsageError(f"this network takes {len(files)} files", remedy="name the first: -o FILE.toml")
         click.echo("".join(files.values()), nl=False)
-        if line := loud(known):
-            click.echo(line, err=True)
+        say_rates(known)
         return
     write_files(files)
     tell_network(known, network, files, source, source, ranks=network.ranks)
@@ -143,7 +144,7 @@ def show(source: str, size: str, defaults: Defaults) -> None:
     objects: list[dict[str, Any]] = []
     lines: list[str] = []
 
-    def counted() -> list[tuple[Any, Any, Any]]:
+    def bounded() -> list[tuple[Any, Any, Any]]:
         """The bounds of an all-to-all and an all-gather on each component."""
         return [
             (
@@ -154,13 +155,13 @@ def show(source: str, size: str, defaults: Defaults) -> None:
             for net in (known.network for known in components)
         ]
 
-    found = with_spinner("counting loads", counted)
+    found = with_spinner("counting loads", bounded)
     for number, (known, (bounds, gather, true)) in enumerate(zip(components, found, strict=True)):
         shown = _shown(known.network, bounds, gather, true, bytes)
         objects.append({**shown, **known.rates_as_json()})
         if len(components) > 1:
             lines.append(("\n" if number else "") + component_line(components, number))
-        lines += [_as_text(source, known.network, shown, true), loud(known, every=True)]
+        lines += [_as_text(source, known.network, shown, true), *loud(known, every=True)]
     several = objects[0] if len(objects) == 1 else {"components": objects}
     tell({"source": source, **several}, lambda: lines)
 
@@ -222,8 +223,8 @@ def _as_text(source: str, net: Network, shown: dict[str, Any], true: TrueBounds 
     left_out = len(shown["links"]) - len(busiest)
     size, gather = format_bytes(shown["bytes"]), shown["all_gather"]
     lines = [
-        f"{source}: a {shown['shape']} of {_count(len(shown['hosts']), 'host')}, "
-        f"{_count(len(shown['switches']), 'switch', 'switches')}, {_count(net.ranks, 'rank')}",
+        f"{source}: a {shown['shape']} of {counted(len(shown['hosts']), 'host')}, "
+        f"{counted(len(shown['switches']), 'switch', 'switches')}, {counted(net.ranks, 'rank')}",
         f"hosts     {_some(shown['hosts'])}",
         f"switches  {_some(shown['switches'])}",
         *([f"routes    {routes}"] if (routes := _routes(net)) else []),
@@ -252,10 +253,6 @@ def _routes(net: Network) -> str:
     if net.next_hops:
         return f"{len(net.next_hops)} forwarding entries"
     return "assumed: 'hocket network balance -o' writes tables" if net.shape == _core.Shape.graph else ""
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def _some(names: list[str]) -> str:

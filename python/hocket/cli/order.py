@@ -7,7 +7,6 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from hocket.cli._shared.commands import Command
 from hocket.cli._shared.measured import MEASURE, measured_between
@@ -19,7 +18,7 @@ from hocket.cli._shared.options import (
     network_option,
 )
 from hocket.cli._shared.request import bytes_option, parse_size
-from hocket.cli._shared.usage import Choice
+from hocket.cli._shared.usage import Choice, given
 from hocket.cli._shared.work import (
     as_columns,
     check_writable,
@@ -141,8 +140,7 @@ def _measured(hosts: str | None, slurm: bool) -> str:
 
 
 def _job(known: KnownNetwork, hosts: str | None, slurm: bool, defaults: Defaults) -> JobHosts:
-    said = click.get_current_context().get_parameter_source("ranks_per_host") is ParameterSource.COMMANDLINE
-    ranks = defaults.ranks if said else None
+    ranks = defaults.ranks if given("ranks_per_host") else None
     if slurm:
         return slurm_job(known.network, os.environ, ranks)
     if hosts is not None:
@@ -211,9 +209,7 @@ def _explain(report: dict[str, Any], found: Ordered, told: list[Predicted], know
             f"a step of a ring takes {ring['after']:.3g} times the bound of all orders, in the given one "
             f"{ring['before']:.3g}"
         )
-    lines.append(f"use it so: {report['use']}")
-    if line := loud(known):
-        lines.append(line)
+    lines += [f"use it so: {report['use']}", *loud(known)]
     click.echo("\n".join(lines), err=True)
 
 

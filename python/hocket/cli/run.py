@@ -24,7 +24,7 @@ from hocket.cli._shared.launching import (
     program_options,
 )
 from hocket.cli._shared.measured import MEASURE, kept_or_measured
-from hocket.cli._shared.options import defaults_options, load_network, loud, network_option, ranks_option
+from hocket.cli._shared.options import defaults_options, load_network, network_option, ranks_option, say_rates
 from hocket.cli._shared.work import check_writable
 from hocket.errors import HocketError, PlanError, UsageError
 from hocket.system.signals import as_exceptions
@@ -131,8 +131,7 @@ def run(
             if ctx.get_parameter_source("plans") is not ParameterSource.ENVIRONMENT:
                 raise
             raise PlanError(f"HOCKET_PLAN: {problem.what}", remedy=problem.remedy) from None
-        if line := loud(known):
-            click.echo(line, err=True)
+        say_rates(known)
         if switch_links := env.get("HOCKET_SWITCH_LINKS"):
             click.echo(
                 f"uplinks: the first call that depends on their rates measures them; kept in {switch_links}",

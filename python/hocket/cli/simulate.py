@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from hocket import _core
 from hocket._core import Demand, Network, Simulation, TwoLevelExchange
@@ -39,7 +38,7 @@ from hocket.cli._shared.two_level import (
     plan_two_level,
     two_level_option,
 )
-from hocket.cli._shared.usage import Number, named
+from hocket.cli._shared.usage import Number, given, named
 from hocket.cli._shared.work import as_columns, check_writable, json_option, tell, with_spinner
 from hocket.demand.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR, usual_alpha
 from hocket.errors import UsageError
@@ -52,16 +51,8 @@ if TYPE_CHECKING:
     from hocket.network import Defaults, KnownNetwork
 
 MOST_LINES = 16
-# Parameter and option of what only an exchange without a plan can be told.
-PLANNING = {
-    "pattern": "--pattern",
-    "size": "--bytes",
-    "traffic": "--demand",
-    "algorithm": "--algorithm",
-    "seed": "--seed",
-    "root": "--root",
-    "two_level": "--two-level",
-}
+# Parameters of what only an exchange without a plan can be told.
+PLANNING = ("pattern", "size", "traffic", "algorithm", "seed", "root", "two_level")
 
 
 @click.command(
@@ -101,11 +92,6 @@ def simulate(
     path: str | None,
     source: str,
     pattern: str,
-    size: str,
-    traffic: str | None,
-    algorithm: str,
-    seed: int,
-    root: int,
     flow: str | None,
     alpha: str | None,
     token_cost: str,
@@ -115,6 +101,7 @@ def simulate(
     two_level: bool,
     plots: tuple[tuple[str, str], ...],
     defaults: Defaults,
+    **asked: Any,
 ) -> None:
     """Predict the time of PLAN on NETWORK, and the load of each link.
 
@@ -127,11 +114,8 @@ def simulate(
         check_writable(file)
     _check_options(path, pattern, two_level)
     check_two_level(two_level)
-    irregular = pattern == IRREGULAR
-    request = Request(
-        pattern, size, traffic=traffic, root=root, algorithm=algorithm, seed=seed,
-        alpha=alpha if irregular or COLLECTIVES[pattern].forwards else None,
-    )  # fmt: skip
+    counts = pattern == IRREGULAR or COLLECTIVES[pattern].forwards
+    request = Request(pattern, alpha=alpha if counts else None, **asked)
     known = load_network(source, defaults)
     network = known.network
     of_ranks: TwoLevelExchange | None = None
@@ -212,18 +196,15 @@ def _check_options(path: str | None, pattern: str, two_level: bool) -> None:
             f"a {pattern} is not aggregated", remedy=f"--two-level serves {', '.join(TWO_LEVEL)}"
         )
     if path is not None:
-        _refuse(_given(PLANNING), f"would plan an exchange, but {path} is a plan", "give no plan")
+        _refuse(given(*PLANNING), f"would plan an exchange, but {path} is a plan", "give no plan")
         return
     if pattern == IRREGULAR:
-        _refuse(
-            _given(("size",)),
-            "sets one size, but --demand gives each message its size",
-            "give another --pattern",
-        )
+        why = "sets one size, but --demand gives each message its size"
+        _refuse(given("size"), why, "give another --pattern")
     else:
-        _refuse(_given(("traffic",)), f"does not belong to --pattern {pattern}", "give --pattern irregular")
+        _refuse(given("traffic"), f"does not belong to --pattern {pattern}", "give --pattern irregular")
     if not COLLECTIVES[pattern].rooted:
-        _refuse(_given(("root",)), f"does not belong to --pattern {pattern}", "give --pattern broadcast")
+        _refuse(given("root"), f"does not belong to --pattern {pattern}", "give --pattern broadcast")
 
 
 def _lines(figures: Figures, flow: str, sizes: str, tokens: int, known: KnownNetwork) -> list[str]:
@@ -233,7 +214,7 @@ def _lines(figures: Figures, flow: str, sizes: str, tokens: int, known: KnownNet
         f"{figures.phases} phases, {tokens} tokens",
         f"predicted   {format_time(figures.predicted_seconds, 5)}, bound {format_time(figures.bound_seconds, 5)}, "
         f"ratio {figures.time_ratio:.3f}{' of assumed capacities' if known.assumed else ''}",
-        *filter(None, [loud(known)]),
+        *loud(known),
     ]
 
 
@@ -247,16 +228,6 @@ def _channel_lines(channels: list[dict[str, Any]]) -> Iterator[str]:
         yield "\n" + as_columns(["channel", "used", "busy"], rows)
     if len(busiest) > MOST_LINES:
         yield f"and {len(busiest) - MOST_LINES} channels used less, see --json"
-
-
-def _given(parameters: Iterable[str]) -> list[str]:
-    """Options of PLANNING that stand on the command line."""
-    context = click.get_current_context()
-    return [
-        PLANNING[parameter]
-        for parameter in parameters
-        if context.get_parameter_source(parameter) is ParameterSource.COMMANDLINE
-    ]
 
 
 def _refuse(options: list[str], why: str, instead: str) -> None:

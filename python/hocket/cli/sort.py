@@ -25,7 +25,7 @@ from hocket.cli._shared.launching import (
     need_network,
     rank_options,
 )
-from hocket.cli._shared.options import defaults_options, load_network, loud, memory_option, ranks_option
+from hocket.cli._shared.options import defaults_options, load_network, memory_option, ranks_option, say_rates
 from hocket.cli._shared.usage import Choice, named
 from hocket.cli._shared.work import (
     as_columns,
@@ -191,8 +191,7 @@ def _environment(
     check_places(known.network, source, ranks, options.placement)
     find_sort(mpi.mpicc)
     environment = scheduled_environment(mpi.mpicc, known, options, ranks=ranks)
-    if line := loud(known):
-        click.echo(line, err=True)
+    say_rates(known)
     return environment
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hocket.cli._shared.commands import Group
-from hocket.cli._shared.work import as_columns, json_option, picked, tell
+from hocket.cli._shared.work import as_columns, json_option, tell
 from hocket.errors import UsageError
+from hocket.system.text import picked
 
 if TYPE_CHECKING:
     from hocket.measure.kept import Choice

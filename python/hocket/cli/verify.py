@@ -15,12 +15,13 @@ from hocket.cli._shared.commands import Command
 from hocket.cli._shared.options import defaults_options, load_network, load_plan, loud, network_option
 from hocket.cli._shared.request import size_text, time_in_turn
 from hocket.cli._shared.two_level import check_two_level_plan, exchange_of, two_level_option
-from hocket.cli._shared.work import json_option, picked, read_whole, tell, with_spinner
+from hocket.cli._shared.work import json_option, read_whole, tell, with_spinner
 from hocket.demand.collectives import ALL_TO_ALL
 from hocket.errors import HocketError
 from hocket.planning import aggregation
 from hocket.planning.figures import Figures, peak_rss_bytes
 from hocket.planning.plan import PlannedExchange, least_of, ports_of
+from hocket.system.text import picked
 from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def _lines(
     )
     if (free := report.get("free_routes_seconds")) is not None:
         yield f"any routes       bound {format_time(free, 4)}, by the prices given"
-    yield from filter(None, [loud(known)])
+    yield from loud(known)
     for kind, count in certificate.counts.items():
         yield f"{kind}: {count} times, such as"
         for found, phase, text in certificate.findings:

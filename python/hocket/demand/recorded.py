@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn, TypeGuard
 
 from hocket.demand.traffic import MOST_RANKS, Source, Traffic
+from hocket.system.text import picked
 from hocket.units import MOST_BYTES
 
 FORMAT: Final = "hocket-traffic"
@@ -51,13 +52,7 @@ def write(ranks: int, calls: Sequence[RecordedCall]) -> Iterator[bytes]:
     head = {"format": FORMAT, "version": VERSION, "ranks": ranks}
     yield (json.dumps(head)[:-1] + ', "calls": [').encode()
     for number, call in enumerate(calls, 1):
-        line = {
-            "call": number,
-            "operation": call.operation,
-            "repeated": call.repeated,
-            "members": call.members,
-            "rows": call.rows,
-        }
+        line = {"call": number} | picked(call, "operation", "repeated", "members", "rows")
         yield (",\n" if number > 1 else "\n").encode() + json.dumps(line, separators=(",", ":")).encode()
     yield b"\n]}\n"
 

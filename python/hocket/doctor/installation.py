@@ -182,17 +182,13 @@ def _tried(case: Case) -> Iterator[Finding]:
     compiler = find_compiler()
     new = "install GCC 12 or Clang 15, or later, and set CXX if it is not c++"
     try:
-        told = subprocess.run(
-            [compiler, "--version"],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=case.seconds,
-            check=False,
-        )
-        tried = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"], input=_PROGRAM,
-                               capture_output=True, text=True, errors="replace", timeout=case.seconds,
-                               check=False)  # fmt: skip
+        told, tried = (
+            subprocess.run(
+                [compiler, *options], input=_PROGRAM, capture_output=True, text=True, errors="replace",
+                timeout=case.seconds, check=False,
+            )
+            for options in (["--version"], ["-std=c++20", "-fsyntax-only", "-x", "c++", "-"])
+        )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
         yield problem(f"{compiler} does not run: {error}", new)
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from hocket import _core
 from hocket.doctor.case import Case, Finding, Rank, note, ok, problem
 from hocket.doctor.installation import ENABLE
 from hocket.errors import HocketError
-from hocket.launch import TimedOutError, captured
+from hocket.launch import Done, TimedOutError, captured
 from hocket.launch.environment import RuntimeOptions, is_disabled, scheduled_environment
 from hocket.launch.mpi import launch_command, mpi4py_environment
 from hocket.launch.runtime.build import digest_of
@@ -21,6 +20,7 @@ from hocket.launch.runtime.preload import VARIABLE as PRELOAD
 from hocket.launch.runtime.preload import others
 from hocket.network import read_network
 from hocket.system.cache import build_once
+from hocket.system.text import counted
 
 FEW_RANKS = 16  # unless the user says how many
 _NAME = "hocket-probe"
@@ -54,15 +54,7 @@ def rank_count(case: Case) -> int:
     return min(case.network.ranks, FEW_RANKS) if case.network else 4
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """Output that the ranks have printed."""
-
-    stdout: str
-    stderr: str
-
-
-def start(case: Case, variables: Mapping[str, str], argv: Sequence[str]) -> Said:
+def start(case: Case, variables: Mapping[str, str], argv: Sequence[str]) -> Done:
     """Runs ``argv`` in every rank, with ``variables`` and without what ``hocket env`` has preloaded. Raises HocketError
     if the launcher fails or is not done in time."""
     assert case.mpi is not None
@@ -84,7 +76,7 @@ def start(case: Case, variables: Mapping[str, str], argv: Sequence[str]) -> Said
             f"{Path(command[0]).name} failed with code {done.returncode}: {' '.join(last[:3])[:300]}",
             remedy=f"make this work first: {command[0]} -n {count} {argv[0]}",
         )
-    return Said(done.stdout, done.stderr)
+    return done
 
 
 def ranks_in(output: str) -> list[Rank]:
@@ -122,10 +114,8 @@ def check_launcher(case: Case) -> Iterator[Finding]:
         return
     case.probe = probe
     case.ranks_told = told
-    hosts = len({rank.name for rank in told})
-    yield ok(
-        f"starts {count} ranks on {hosts} {'host' if hosts == 1 else 'hosts'}, and their all-to-all is right",
-    )
+    hosts = counted(len({rank.name for rank in told}), "host")
+    yield ok(f"starts {count} ranks on {hosts}, and their all-to-all is right")
 
 
 _MOST_SHOWN = 8

@@ -90,7 +90,7 @@ def transfers_of(plan: _core.Plan) -> Transfers:
             f"the plan has {len(schedule):,} messages; plans of up to {MOST_TRANSFERS:,} are exported",
             remedy="plan for fewer hosts",
         )
-    transfers = _transfers(schedule)
+    transfers = in_order(schedule)
     sends: list[list[int]] = [[] for _ in range(schedule.ranks)]
     receives: list[list[int]] = [[] for _ in range(schedule.ranks)]
     for number, transfer in enumerate(transfers):
@@ -102,11 +102,11 @@ def transfers_of(plan: _core.Plan) -> Transfers:
         _own_order(own, transfers, waits.window, over, started)
     return Transfers(
         plan, plan.build_network(), header.demand, header.algorithm, waits.window, schedule.phases, transfers, sends,
-        receives, _before(transfers, waits), over, started,
+        receives, causes_of(transfers, waits), over, started,
     )  # fmt: skip
 
 
-def _transfers(schedule: _core.Schedule) -> list[Transfer]:
+def in_order(schedule: _core.Schedule) -> list[Transfer]:
     """Rows are pieces; those of a transfer follow each other and add up to its length."""
     transfers = []
     rows = iter(schedule.rows())
@@ -137,13 +137,14 @@ def _own_order(
         done = least
 
 
-def _before(transfers: list[Transfer], waits: _core.Waits) -> list[list[int]]:
-    """Waits of the plan; and whoever passes on or adds to what it received waits for that."""
+def causes_of(transfers: list[Transfer], waits: _core.Waits | None) -> list[list[int]]:
+    """Transfers that each waits for: the waits of the plan; and whoever passes on or adds to what it received waits for
+    that."""
     before: list[list[int]] = []
     arrivals: dict[tuple[int, int, int], list[tuple[int, int, int]]] = defaultdict(list)
     direct = all(t.pieces[0].origin == t.src and len(t.pieces) == 1 for t in transfers)
     for number, transfer in enumerate(transfers):
-        needed = {int(other) for other in waits.of(number)}
+        needed: set[int] = set() if waits is None else {int(other) for other in waits.of(number)}
         if not direct:
             for piece in transfer.pieces:
                 end = piece.offset + piece.length

@@ -273,13 +273,8 @@ class Lab:
         self, host: str, argv: Sequence[str], *, timeout: float | None = None, capture: bool = False
     ) -> RunResult:
         """Run a command on one host and clear the lab of processes when it has ended."""
-        began = time.monotonic()
-        command, environment, output, timed_out = (
-            self.host_command(host, argv),
-            self._child_environment(),
-            "",
-            False,
-        )
+        began, output, timed_out = time.monotonic(), "", False
+        command, environment = self.host_command(host, argv), {**os.environ, **self.environment()}
         try:
             if capture:
                 done = captured(command, environment, timeout, together=True)
@@ -292,9 +287,6 @@ class Lab:
             with signals.held_back():
                 self.state.kill_processes()
         return RunResult(code, time.monotonic() - began, timed_out, output)
-
-    def _child_environment(self) -> dict[str, str]:
-        return {**os.environ, **self.environment()}
 
     def down(self) -> None:
         """Remove the lab. May be repeated."""

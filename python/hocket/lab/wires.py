@@ -8,7 +8,6 @@ import os
 import socket
 import struct
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from hocket.lab import namespaces
 from hocket.lab.options import BURST
 from hocket.lab.state import LabNode
 from hocket.network.description import NetworkDescription
-from hocket.network.parts import beside
+from hocket.network.parts import beside, distances
 
 ROUTER_ADDRESS = "02:01:00:00:00:00"  # hardware address of every port of every router
 ANSWERS_A_SECOND = 100  # ICMP errors of a router to one host, as switches limit them
@@ -44,15 +43,9 @@ def next_hops(network: NetworkDescription) -> dict[str, dict[str, list[str]]]:
     around = beside(network.nodes, network.links)
     hosts = {node.name for node in network.nodes if node.is_host}
     found: dict[str, dict[str, list[str]]] = {name: {} for name in around if name not in hosts}
+    to_switches = {name: [other for other in others if other in found] for name, others in around.items()}
     for host in hosts:
-        far = {host: 0}
-        todo = deque([host])
-        while todo:
-            here = todo.popleft()
-            for name in around[here]:
-                if name not in far and name not in hosts:
-                    far[name] = far[here] + 1
-                    todo.append(name)
+        far = distances(to_switches, [host])
         for switch in found:
             if switch in far:
                 found[switch][host] = [

@@ -23,6 +23,7 @@ from hocket.network.paths import choose, table_for_ranks
 from hocket.network.uplinks import host_rates
 from hocket.system.cache import keep
 from hocket.system.files import read_file
+from hocket.system.text import counted, shown
 
 VARIABLE: Final = "HOCKET_PATHS"
 WORDS: Final = ("hold", "spread", "off")
@@ -89,13 +90,13 @@ def hosts_by_coordinates(path: Path, network: _core.Network, ranks: int) -> list
     if len(coordinates) < len(lines):
         other = next(line for line in lines if line not in coordinates)
         raise UsageError(
-            f"{_shown(other[1])} reads as a host name, but line {coordinates[0][0]} as coordinates",
+            f"{shown(other[1])} reads as a host name, but line {coordinates[0][0]} as coordinates",
             where=Where(str(path), other[0]),
             remedy="give names on all lines, or coordinates on all",
         )
     if network.shape not in _KINDS:
         raise UsageError(
-            f"{_shown(coordinates[0][1])} is not a host, and only a torus, mesh or hypercube has coordinates",
+            f"{shown(coordinates[0][1])} is not a host, and only a torus, mesh or hypercube has coordinates",
             where=Where(str(path), coordinates[0][0]),
             remedy="write one host name per line, for rank 0, 1, 2, …",
         )
@@ -148,7 +149,7 @@ class _Grid:
             if self.free[node] == 0:
                 raise self._error(
                     number,
-                    f"{_shown(text)} repeats line {seen[node]}, and its host has {_counted(self.places[node], 'rank')}",
+                    f"{shown(text)} repeats line {seen[node]}, and its host has {counted(self.places[node], 'rank')}",
                     "give every host as often as it has ranks" + self._free_places(),
                 )
             self.free[node] -= 1
@@ -157,7 +158,7 @@ class _Grid:
         if len(nodes) < ranks:
             raise self._error(
                 0,
-                f"{_counted(len(nodes), 'line')} of coordinates for {ranks} ranks",
+                f"{counted(len(nodes), 'line')} of coordinates for {ranks} ranks",
                 f"add a line for rank {len(nodes)} and each one after it{self._free_places()}",
             )
         return [self.network.name_of(node) for node in nodes]
@@ -167,8 +168,8 @@ class _Grid:
         if len(fields) != len(self.sides):
             raise self._error(
                 number,
-                f"{_shown(text)} has {_counted(len(fields), 'coordinate')}, the {self.kind} "
-                f"{_counted(len(self.sides), 'dimension')}",
+                f"{shown(text)} has {counted(len(fields), 'coordinate')}, the {self.kind} "
+                f"{counted(len(self.sides), 'dimension')}",
                 f"write {len(self.sides)} numbers, such as {self._written(0)}",
             )
         coordinates = []
@@ -176,14 +177,14 @@ class _Grid:
             if not re.fullmatch(r"[-+]?[0-9]{1,9}", field):
                 raise self._error(
                     number,
-                    f"{_shown(field)} is not a coordinate",
+                    f"{shown(field)} is not a coordinate",
                     f"write {len(self.sides)} numbers, such as {self._written(0)}",
                 )
             value = int(field)
             if not 0 <= value < side:
                 raise self._error(
                     number,
-                    f"coordinate {dimension} of {_shown(text)} is out of range",
+                    f"coordinate {dimension} of {shown(text)} is out of range",
                     f"coordinate {dimension} of this {self.kind} goes from 0 to {side - 1}",
                 )
             coordinates.append(value)
@@ -203,11 +204,3 @@ class _Grid:
 
     def _error(self, line: int, what: str, remedy: str) -> UsageError:
         return UsageError(what, where=Where(str(self.path), line), remedy=remedy)
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
-
-
-def _shown(text: str, longest: int = 60) -> str:
-    return repr(text) if len(text) <= longest else repr(text[:longest]) + "…"

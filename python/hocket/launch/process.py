@@ -36,6 +36,8 @@ _GRACE: Final = 20.0  # seconds that a launcher gets to end its ranks
 _GRACE_BEHIND: Final = 3.0  # and one behind a script that has ended; what it runs beside may ignore signals
 _PAUSE, _LOOK = 0.02, 0.2  # seconds
 
+Done = subprocess.CompletedProcess[str]  # what a launcher or a tool has printed, and its exit code
+
 
 class TimedOutError(Exception):
     """The launcher was not done in the time that it was given, and was ended. ``output``: what was captured."""
@@ -122,16 +124,13 @@ def captured(
     seconds: float | None = None,
     *,
     together: bool = False,
-    stdin: int | None = subprocess.DEVNULL,
-) -> subprocess.CompletedProcess[str]:
+) -> Done:
     """Runs a launcher and returns its exit code, as of ``attached``, and what it has printed on both outputs, or
     ``together`` on one. A signal raises, as in ``started``. Raises TimedOutError after ``seconds``."""
     with ExitStack() as stack:
         said, complained = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(2))
         stderr = subprocess.STDOUT if together else complained
-        process = stack.enter_context(
-            started(command, stdin=stdin, stdout=said, stderr=stderr, environment=environment)
-        )
+        process = stack.enter_context(started(command, stdout=said, stderr=stderr, environment=environment))
         in_time = ended(process, seconds)
         end(process)
         texts = []
@@ -143,9 +142,7 @@ def captured(
     return subprocess.CompletedProcess(command, _code(process), *texts)
 
 
-def answer_of(
-    command: Sequence[str], seconds: float, given: str | None = None
-) -> subprocess.CompletedProcess[str] | None:
+def answer_of(command: Sequence[str], seconds: float, given: str | None = None) -> Done | None:
     """Output of a tool, given some input; None if it does not start, or does not end in time."""
     try:
         return subprocess.run(

@@ -232,21 +232,20 @@ def _runtime(comm: MPI.Intracomm) -> RuntimeLibrary | None:
 def _network_of(comm: MPI.Intracomm, request: Request) -> tuple[Any, str | None]:
     """Network (on rank 0) and the name of its source; None if neither the request nor a plan names a network.
     Raises HocketError on all ranks."""
-    found: list[Any] = []
 
-    def read() -> None:
+    def read() -> Any:
         from hocket.launch.environment import read_plan
         from hocket.network import read_network
 
         if comm.Get_rank() != 0:
-            return
+            return None
         if request.network is not None:
-            found.append(read_network(request.network))
-        elif plans := os.environ.get("HOCKET_PLAN"):
-            found.append(read_plan(Path(plans.partition(":")[0])).build_network())
+            return read_network(request.network)
+        plans = os.environ.get("HOCKET_PLAN")
+        return read_plan(Path(plans.partition(":")[0])).build_network() if plans else None
 
-    everywhere(comm, read)
-    return (found[0] if found else None), request.network or ("of the job's plan" if found else None)
+    found = everywhere(comm, read)
+    return found, request.network or (None if found is None else "of the job's plan")
 
 
 def _refuse_too_much(comm: MPI.Intracomm, request: Request) -> None:

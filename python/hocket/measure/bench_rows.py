@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from operator import attrgetter
 from typing import Any, Final, Literal, Self
 
 import numpy as np
@@ -240,14 +241,6 @@ def _of(times: Callable[[Row], Times | None], figure: str) -> Callable[[Row], fl
     return value
 
 
-def _native(row: Row) -> Times | None:
-    return row.native
-
-
-def _scheduled(row: Row) -> Times | None:
-    return row.scheduled
-
-
 def _candidate_columns(names: Sequence[str]) -> tuple[Column, ...]:
     """Columns of a table with the time of every candidate."""
 
@@ -266,14 +259,19 @@ def _candidate_columns(names: Sequence[str]) -> tuple[Column, ...]:
 
 _VALIDATION: Final = Column("Validation", "validation", lambda row: "Fail" if row.wrong else "Pass")
 COLUMNS: Final = (
-    Column("Native(us)", "native_us", _of(_native, "median")),
-    Column("Scheduled(us)", "scheduled_us", _of(_scheduled, "median")),
+    Column("Native(us)", "native_us", _of(attrgetter("native"), "median")),
+    Column("Scheduled(us)", "scheduled_us", _of(attrgetter("scheduled"), "median")),
     Column("Ratio", "ratio", lambda row: row.ratio, 3),
     Column("Bound(us)", "bound_us", lambda row: _us(row.bound)),
     Column("  Served by", "served", lambda row: row.served),
     *(
-        Column(f"{title} {figure}", f"{key}_{figure}_us", _of(times, figure), shown=figure in ("p10", "p90"))
-        for title, key, times in (("Native", "native", _native), ("Sched.", "scheduled", _scheduled))
+        Column(
+            f"{title} {figure}",
+            f"{key}_{figure}_us",
+            _of(attrgetter(key), figure),
+            shown=figure in ("p10", "p90"),
+        )
+        for title, key in (("Native", "native"), ("Sched.", "scheduled"))
         for figure in ("least", "p10", "p90", "p99", "most")
     ),
     Column("Calls", "calls", lambda row: row.native.calls),

@@ -115,12 +115,8 @@ def measure(
     began = time.monotonic()  # compiling does not count
     if comm.Get_size() < 2:
         raise UsageError("one rank sends no messages", remedy="start two or more")
-    known: list[Any] = [None, None]
-
-    def look() -> None:
-        known[:] = _network(source) if source is not None and comm.Get_rank() == 0 else [None, None]
-
-    everywhere(comm, look)
+    asked = source if comm.Get_rank() == 0 else None
+    known = everywhere(comm, lambda: [None, None] if asked is None else _network(asked))
     processors = comm.allgather(MPI.Get_processor_name())
     nodes: list[int] | None = None
     if comm.Get_rank() == 0:

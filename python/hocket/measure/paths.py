@@ -50,30 +50,27 @@ class _Question:
 def find_paths(comm: MPI.Intracomm, network: _core.Network) -> Found | None:
     """Find the way of each port between all hosts of the job; on rank 0. Raises HocketError on all ranks alike."""
     began = MPI.Wtime()
-    nodes: list[Sequence[int] | None] = [None]
-
-    def look() -> None:
-        nodes[0] = nodes_of_ranks(network, processors, "names")
-        if nodes[0] is None:
-            raise UsageError("the ranks are not on the hosts of the network", remedy="give the job's network")
-        if len(set(nodes[0])) < 2:
-            raise UsageError("one host has no paths", remedy="start a rank on each host")
-
     processors = comm.allgather(MPI.Get_processor_name())
-    everywhere(comm, look)
-    assert nodes[0] is not None
-    firsts = {node: rank for rank, node in reversed(list(enumerate(nodes[0])))}
+
+    def look() -> Sequence[int]:
+        nodes = nodes_of_ranks(network, processors, "names")
+        if nodes is None:
+            raise UsageError("the ranks are not on the hosts of the network", remedy="give the job's network")
+        if len(set(nodes)) < 2:
+            raise UsageError("one host has no paths", remedy="start a rank on each host")
+        return nodes
+
+    nodes = everywhere(comm, look)
+    firsts = {node: rank for rank, node in reversed(list(enumerate(nodes)))}
     hosts = sorted(firsts)
     addresses = _addresses(comm, [processors[firsts[node]] for node in hosts])
-    mine: list[Any] = [None]
 
-    def ask() -> None:
-        here = nodes[0][comm.Get_rank()]  # type: ignore[index]
-        if firsts[here] == comm.Get_rank():
-            mine[0] = _asked(network, hosts, hosts.index(here), addresses)
+    def ask() -> Any:
+        here = nodes[comm.Get_rank()]
+        asks = firsts[here] == comm.Get_rank()
+        return _asked(network, hosts, hosts.index(here), addresses) if asks else None
 
-    everywhere(comm, ask)
-    told = comm.gather(mine[0])
+    told = comm.gather(everywhere(comm, ask))
     if told is None:
         return None
     names = [network.name_of(node) for node in hosts]

@@ -13,7 +13,7 @@ from typing import Final
 from hocket.errors import NetworkError, Where
 from hocket.network.readers.lldp import Chassis, Heard, Record
 from hocket.network.source import shown
-from hocket.system.text import some
+from hocket.system.text import counted, some
 
 SOME: Final = 4  # names in a message
 
@@ -215,5 +215,4 @@ def _paired(there: list[Heard], back: list[Heard]) -> list[tuple[Heard | None, H
 
 def listed(names: Sequence[str], what: str) -> str:
     """Names with their number: all, or the first few."""
-    count = f"{len(names)} {what}{'' if len(names) == 1 else 's'}"
-    return f"{count} ({some(names)})"
+    return f"{counted(len(names), what)} ({some(names)})"

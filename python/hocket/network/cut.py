@@ -45,8 +45,7 @@ def cut(description: NetworkDescription, names: Collection[str]) -> NetworkDescr
 def _between(description: NetworkDescription) -> set[str]:
     """Names of the hosts, and of the switches that do not lead to a dead end."""
     hosts = {node.name for node in description.nodes if node.is_host}
-    wired = {name: set(others) for name, others in beside(description.nodes, description.links).items()}
-    return set(without_dead_ends(wired, hosts))
+    return set(without_dead_ends(beside(description.nodes, description.links), hosts))
 
 
 def _keep_routes(whole: Network, part: NetworkDescription, links: Sequence[int]) -> None:

@@ -33,7 +33,7 @@ from hocket.network.parts import (
     Shape,
     Wiring,
     beside,
-    switch_links,
+    distances,
 )
 from hocket.network.paths import Paths, settled
 from hocket.network.source import shown
@@ -68,14 +68,7 @@ def explained(
 
 def joined(nodes: Sequence[Node], links: Sequence[Link]) -> bool:
     """True if links join all nodes, whether hosts forward or not."""
-    wired = beside(nodes, links)
-    seen = {nodes[0].name}
-    waiting = list(seen)
-    while waiting:
-        new = set(wired[waiting.pop()]) - seen
-        seen |= new
-        waiting += new
-    return len(seen) == len(nodes)
+    return len(distances(beside(nodes, links), [nodes[0].name])) == len(nodes)
 
 
 def _alone(nodes: Sequence[Node], links: Sequence[Link]) -> list[str]:
@@ -175,7 +168,8 @@ class NetworkDescription:
 
     def uplinks(self) -> list[int]:
         """The links between two switches, by index."""
-        return switch_links(self.nodes, self.links)
+        switches = {node.name for node in self.nodes if not node.is_host}
+        return [index for index, link in enumerate(self.links) if {link.a, link.b} <= switches]
 
     def name_indices(self) -> dict[str, int]:
         """The index of each node by name; two nodes of one name are an error that tells both places."""

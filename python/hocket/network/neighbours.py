@@ -15,7 +15,7 @@ from typing import Final
 from hocket.errors import NetworkError, Where
 from hocket.network.cables import SOME, Cable, Merge, cables_of, heard_by, listed, name_of, recorder
 from hocket.network.description import NetworkDescription
-from hocket.network.parts import Defaults, Link, beside, without_dead_ends
+from hocket.network.parts import Defaults, Link, around, beside, distances, without_dead_ends
 from hocket.network.readers.lldp import Record
 from hocket.network.source import shown
 from hocket.system.text import natural
@@ -52,13 +52,7 @@ def _parts(description: NetworkDescription) -> list[NetworkDescription]:
             continue
         part = NetworkDescription(source=description.source, shape=description.shape)
         parts.append(part)
-        part_of[first] = part
-        reached = [first]
-        for name in reached:  # grows
-            for other in wired[name]:
-                if other not in part_of:
-                    part_of[other] = part
-                    reached.append(other)
+        part_of |= dict.fromkeys(distances(wired, [first]), part)
     for node in description.nodes:
         part_of[node.name].nodes.append(node)
     for link in description.links:
@@ -198,11 +192,8 @@ def _check_wired(cables: list[Cable], hosts: set[str], what: str, remedy: str) -
 
 def _leading_somewhere(state: Merge, cables: list[Cable], hosts: set[str]) -> set[str]:
     """The switches that a message may pass: ends without hosts are taken off, one after the other."""
-    wired: dict[str, set[str]] = {}
-    for cable in cables:
-        a, b = cable.ends
-        wired.setdefault(a, set()).add(b)
-        wired.setdefault(b, set()).add(a)
+    nodes = {end for cable in cables for end in cable.ends}
+    wired = around(nodes, ((a, b) for a, b in (cable.ends for cable in cables)))
     left = without_dead_ends(wired, hosts)
     if gone := sorted(wired.keys() - left, key=natural):
         state.notes.append(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from hocket.errors import Where
 
 if TYPE_CHECKING:
     from hocket._core import NetworkSpec
+
+Key = TypeVar("Key")
 
 
 class AssumedRate(float):
@@ -191,22 +193,33 @@ class Fabric:
     further_lids: dict[int, tuple[int, int]] = field(default_factory=dict)
 
 
-def switch_links(nodes: Sequence[Node], links: Sequence[Link]) -> list[int]:
-    """The links between two switches, by index."""
-    switches = {node.name for node in nodes if not node.is_host}
-    return [index for index, link in enumerate(links) if link.a in switches and link.b in switches]
-
-
-def beside(nodes: Sequence[Node], links: Sequence[Link]) -> dict[str, list[str]]:
-    """The nodes that each node is wired to, by name, in the order of the links."""
-    found: dict[str, list[str]] = {node.name: [] for node in nodes}
-    for link in links:
-        found[link.a].append(link.b)
-        found[link.b].append(link.a)
+def around(nodes: Iterable[Key], links: Iterable[tuple[Key, Key]]) -> dict[Key, list[Key]]:
+    """The nodes that each node is wired to, in the order of the links."""
+    found: dict[Key, list[Key]] = {node: [] for node in nodes}
+    for a, b in links:
+        found[a].append(b)
+        found[b].append(a)
     return found
 
 
-def without_dead_ends(wired: Mapping[str, set[str]], hosts: Collection[str]) -> dict[str, set[str]]:
+def beside(nodes: Sequence[Node], links: Sequence[Link]) -> dict[str, list[str]]:
+    """The same of a description, by names."""
+    return around((node.name for node in nodes), ((link.a, link.b) for link in links))
+
+
+def distances(wired: Mapping[Key, Iterable[Key]], starts: Iterable[Key]) -> dict[Key, int]:
+    """Links from the nearest of the starts to each node that can be reached."""
+    found = dict.fromkeys(starts, 0)
+    reached = list(found)
+    for node in reached:  # grows
+        for other in wired[node]:
+            if other not in found:
+                found[other] = found[node] + 1
+                reached.append(other)
+    return found
+
+
+def without_dead_ends(wired: Mapping[str, Iterable[str]], hosts: Collection[str]) -> dict[str, set[str]]:
     """Rest of a network (:func:`beside`) when ends that are no hosts are taken off, one after the other: the
     nodes that a message may pass."""
     left = {name: set(others) for name, others in wired.items()}

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from hocket.errors import NetworkError, UsageError, Where
 from hocket.network.description import NetworkDescription
 from hocket.network.measured import read_measured
-from hocket.network.parts import AssumedRate, Defaults, Link, beside
+from hocket.network.parts import AssumedRate, Defaults, Link, beside, distances
 from hocket.units import format_rate, format_time
 
 Provenance = Literal["stated", "measured", "assumed", "none"]
@@ -211,14 +211,8 @@ def _by_distance(
 ) -> list[tuple[str, str, Link]] | None:
     """Turn each link so that the end farther from the hosts comes first; None if both ends of any are equally
     far."""
-    near = beside(description.nodes, description.links)
-    reached = [node.name for node in description.nodes if node.is_host]
-    distance = dict.fromkeys(reached, 0)
-    for name in reached:  # grows
-        for other in near[name]:
-            if other not in distance:
-                distance[other] = distance[name] + 1
-                reached.append(other)
+    hosts = (node.name for node in description.nodes if node.is_host)
+    distance = distances(beside(description.nodes, description.links), hosts)
     farther = []
     for a, b, link in links:
         if distance.get(a, 0) == distance.get(b, 0):

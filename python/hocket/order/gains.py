@@ -6,7 +6,7 @@ import itertools
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -71,20 +71,13 @@ def predictions(order: Ordered, wanted: Sequence[Wanted], costs: Costs) -> Itera
         if times is not None:
             yield Predicted(one.collective, one.name, "simulation", *times)
         else:
-            by_rates = [
-                Timed(
-                    _core.order.seconds(order.job.network, place, one.call)[0],
-                    _busiest(order, place, one),
-                    None,
-                )
-                for place in (order.given, order.place)
-            ]
+            by_rates = (_by_rates(order, place, one) for place in (order.given, order.place))
             yield Predicted(one.collective, one.name, "link rates", *by_rates)
 
 
-def _busiest(order: Ordered, place: Places, one: Wanted) -> str:
+def _by_rates(order: Ordered, place: Places, one: Wanted) -> Timed:
     seconds, channel = _core.order.seconds(order.job.network, place, one.call)
-    return str(order.job.network.channel_name(channel)) if seconds > 0 else ""
+    return Timed(seconds, str(order.job.network.channel_name(channel)) if seconds > 0 else "", None)
 
 
 def _of_algorithm(order: Ordered, one: Wanted, costs: Costs, hocket: float | None) -> list[Timed] | None:
@@ -98,7 +91,7 @@ def _of_algorithm(order: Ordered, one: Wanted, costs: Costs, hocket: float | Non
         seconds = _core.seconds_within(_STEPS, network, placed, None, call.flow, parameters)
         if seconds is None:
             return None
-        times.append(Timed(float(seconds), _busiest(order, place, one), hocket))
+        times.append(replace(_by_rates(order, place, one), seconds=float(seconds), hocket=hocket))
     return times
 
 
@@ -126,7 +119,7 @@ def _of_messages(order: Ordered, place: Places, one: Wanted, costs: Costs) -> Ti
     scheduled = simulation(
         network, planned.schedule, planned.waits, flow_of(planned.waits), parameters
     ).seconds
-    return Timed(float(native), _busiest(order, place, one), float(scheduled))
+    return replace(_by_rates(order, place, one), seconds=float(native), hocket=float(scheduled))
 
 
 WORTH: Final = 1.2  # times as fast; less is not worth a line

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from hocket import _core
 from hocket._core import Network, Simulation
 from hocket.network.families import coordinates_of, dimension_of, sides_of
+from hocket.network.parts import around, distances
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,19 +100,9 @@ def _bands_by_level(network: Network) -> list[Band]:
 
 def node_levels(links: list[tuple[int, int]], ranks: list[int]) -> list[int]:
     """Links from each node to the nearest host: 0 for hosts, 1 for leaf switches."""
-    near: list[list[int]] = [[] for _ in ranks]
-    for a, b in links:
-        near[a].append(b)
-        near[b].append(a)
-    level = [0 if count else -1 for count in ranks]
-    queue = deque(node for node, count in enumerate(ranks) if count)
-    while queue:
-        node = queue.popleft()
-        for other in near[node]:
-            if level[other] < 0:
-                level[other] = level[node] + 1
-                queue.append(other)
-    return level
+    nodes = range(len(ranks))
+    level = distances(around(nodes, links), (node for node in nodes if ranks[node]))
+    return [level.get(node, -1) for node in nodes]
 
 
 def share_out(network: Network, busy: NDArray[np.float64], most: int) -> list[Row]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
 from hocket._core import Network
 from hocket.network.families import coordinates_of, sides_of
+from hocket.network.parts import around
 from hocket.pictures.channels import node_levels
 
 MOST_HOSTS: Final = 160  # more are drawn by leaf switch
@@ -119,10 +120,7 @@ def _circle(network: Network) -> Picture:
 def _levels(network: Network) -> Picture:
     """Hosts at the bottom, switches above them by their distance from hosts."""
     levels = node_levels(network.links, network.ranks_per_node)
-    near: list[list[int]] = [[] for _ in range(network.nodes)]
-    for a, b in network.links:
-        near[a].append(b)
-        near[b].append(a)
+    near = around(range(network.nodes), network.links)
     together = len(network.hosts) > MOST_HOSTS
     groups = _host_groups(network, near)
     x: dict[int, float] = {}
@@ -163,7 +161,7 @@ def _levels(network: Network) -> Picture:
     return Picture(marks, lines, 170 + 110 * (max(levels, default=0) + bows), False, note)
 
 
-def _host_groups(network: Network, near: Sequence[Sequence[int]]) -> list[tuple[int, list[int]]]:
+def _host_groups(network: Network, near: Mapping[int, list[int]]) -> list[tuple[int, list[int]]]:
     """Hosts by the switch that they are wired to first, in the order of ranks."""
     groups: dict[int, list[int]] = {}
     for host in network.hosts:
@@ -172,7 +170,7 @@ def _host_groups(network: Network, near: Sequence[Sequence[int]]) -> list[tuple[
 
 
 def _spread(
-    nodes: list[int], levels: Sequence[int], near: Sequence[Sequence[int]], x: dict[int, float], width: float
+    nodes: list[int], levels: Sequence[int], near: Mapping[int, list[int]], x: dict[int, float], width: float
 ) -> tuple[list[int], list[float]]:
     """Place nodes above the middle of those below; evenly where these places are too close to each other."""
 

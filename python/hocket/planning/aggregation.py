@@ -68,16 +68,6 @@ def messages_between_hosts(network: _core.Network, demand: _core.Demand) -> int:
     return sum(counts) ** 2 - sum(count * count for count in counts)
 
 
-def why_not(network: _core.Network, demand: _core.Demand, bound: int = MEMORY) -> str:
-    """Empty if the exchange can be aggregated, else the reason why not."""
-    groups = _core.groups_of(network)
-    return str(_core.why_not_two_level(groups, demand)) or (
-        f"it takes more than {bound} bytes of memory on a host"
-        if _least_memory(groups, demand) > bound
-        else ""
-    )
-
-
 def plan_two_level(
     network: _core.Network,
     demand: _core.Demand,
@@ -85,7 +75,6 @@ def plan_two_level(
     *,
     algorithm: str = AUTO,
     window: int | None = None,
-    bound: int = MEMORY,
     steps: int = MOST_STEPS,
 ) -> TwoLevelPlan:
     """Plans one message between any two hosts, and verifies both levels. Raises UsageError where nothing can be
@@ -103,7 +92,7 @@ def plan_two_level(
     plan_seconds = time.perf_counter() - begun
     begun = time.perf_counter()
     ports = ports_of(planned.algorithm, exchange.between.pattern)
-    certificate = _core.verify_two_level(between, exchange, planned.waits, bound, ports)
+    certificate = _core.verify_two_level(between, exchange, planned.waits, MEMORY, ports)
     verify_seconds = time.perf_counter() - begun
     most = int(max(exchange.schedule.lengths(), default=0))
     parameters = costs.parameters(between, most, segmented=True)
@@ -117,7 +106,10 @@ def runs_two_level(network: _core.Network, demand: _core.Demand) -> bool:
     """Return true if runs can aggregate the exchange on two levels. Exchanges with one contributing rank
     (broadcasts and the like) are not aggregated."""
     one_giver = sum(1 for each in demand.contributions if each) == 1
-    return demand.pattern in PATTERNS and not one_giver and not why_not(network, demand)
+    if demand.pattern not in PATTERNS or one_giver:
+        return False
+    groups = _core.groups_of(network)
+    return not _core.why_not_two_level(groups, demand) and _least_memory(groups, demand) <= MEMORY
 
 
 def seconds_of(

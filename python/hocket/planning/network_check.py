@@ -9,6 +9,7 @@ from hocket import _core
 from hocket.demand.collectives import ALL_GATHER, ALL_TO_ALL
 from hocket.errors import PlanError
 from hocket.planning.plan import least_of
+from hocket.system.text import counted
 from hocket.units import format_rate, format_time
 
 _ROUNDING = 1e-9  # of times computed from the same numbers
@@ -88,8 +89,8 @@ def compare_networks(
 
 def _hosts(network: _core.Network) -> list[str]:
     names, ranks, ports = network.names, network.ranks_per_node, network.ports
-    several = [f", {_counted(count, 'port')}" if count != 1 else "" for count in ports] or [""] * len(names)
-    return [f"{names[host]} with {_counted(ranks[host], 'rank')}{several[host]}" for host in network.hosts]
+    several = [f", {counted(count, 'port')}" if count != 1 else "" for count in ports] or [""] * len(names)
+    return [f"{names[host]} with {counted(ranks[host], 'rank')}{several[host]}" for host in network.hosts]
 
 
 def _channels(network: _core.Network) -> list[str]:
@@ -106,10 +107,6 @@ def _channels(network: _core.Network) -> list[str]:
 
 def _rate(network: _core.Network, link: int) -> str:
     return format_rate(network.rate(2 * link), 12)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _difference(what: str, of_plan: list[str], of_network: list[str]) -> str:

@@ -14,6 +14,7 @@ from hocket import _core
 from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR, find, library_calls
 from hocket.errors import PlanError, UsageError
 from hocket.planning.figures import Figures, Irregular, peak_rss_bytes, ratio
+from hocket.system.text import picked
 
 AUTO: Final = "auto"
 MOST_STEPS: Final[int] = _core.MOST_SIMULATION_STEPS
@@ -150,13 +151,10 @@ class PlannedExchange:
             irregular = {"seed": self.seed, "token_seconds": self.token_seconds}
         return {
             **self.figures.as_json(),
-            "alpha": self.alpha,
-            "prediction": self.prediction,
+            **picked(self, "alpha", "prediction"),
             **irregular,
-            "contention_free": self.certificate.contention_free,
-            "complete": self.certificate.complete,
-            "plan_seconds": self.plan_seconds,
-            "verify_seconds": self.verify_seconds,
+            **picked(self.certificate, "contention_free", "complete"),
+            **picked(self, "plan_seconds", "verify_seconds"),
             "peak_rss_bytes": peak_rss_bytes(),
         }
 

@@ -16,6 +16,7 @@ from hocket.order import DEFAULT_CALLS
 from hocket.order.formats import FORMATS
 from hocket.order.gains import better_order, command_for
 from hocket.report.ranks import Account, Line, RankReport, Site
+from hocket.system.text import picked
 from hocket.units import format_bytes
 
 _SECONDS = 30
@@ -170,9 +171,7 @@ class OrderAdvice:
     text: str
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            name: getattr(self, name) for name in ("gain", "call", "call_gain", "hosts", "command", "use")
-        }
+        return picked(self, "gain", "call", "call_gain", "hosts", "command", "use")
 
 
 def order_advice(

@@ -7,7 +7,7 @@ import html
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Final
@@ -30,10 +30,12 @@ class Section:
 
     title: str
     level: int
-    parts: list[Html] = field(default_factory=list)
+    parts: list[Html]
 
-    def add(self, *parts: Html | None) -> None:
-        self.parts += [part for part in parts if part is not None]
+
+def section(title: str, *parts: Html | None, level: int = 2) -> Section:
+    """A section of those of the parts that there are."""
+    return Section(title, level, [part for part in parts if part is not None])
 
 
 def escaped(text: object) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from hocket.errors import HocketError, Where
 from hocket.pictures import style
 from hocket.pictures.curves import COLOURS, Curve, draw_curves
-from hocket.report.html import Html, Section, facts, paragraph, picture, table
+from hocket.report.html import Html, Section, facts, paragraph, picture, section, table
 
 if TYPE_CHECKING:
     from hocket.measure.kept import Choice
@@ -65,41 +65,30 @@ def read(text: str, where: Where) -> Measured:
 
 def measured_sections(title: str, found: Measured) -> Iterator[Section]:
     """The table, and a picture of the times by size."""
-    head = Section(f"Measurements {title}", 1)
-    head.add(
-        table(["of the file", ""], [[key, value] for key, value in found.heading.items()])
-        if found.heading
-        else None
-    )
-    yield head
+    of_file = [[key, value] for key, value in found.heading.items()]
+    yield section(f"Measurements {title}", table(["of the file", ""], of_file) if of_file else None, level=1)
     names = [
         name.removesuffix("_us") for name in found.columns if name.endswith("_us") and name.count("_") == 1
     ]
     curves = [curve for name in names if (curve := _curve(found, name)).points]
-    section = Section("Time of a call by size", 2)
+    drawn: list[Html] = []
     if curves:
         draw = partial(draw_curves, curves, x="message", y="time of a call")
-        section.add(
+        drawn = [
             picture("Times by size", draw),
             paragraph(
                 "Median; bands reach from the 10th to the 90th percentile. Bound: no schedule on these routes is "
                 "faster.",
                 "note",
             ),
-        )
+        ]
     numbers = [
         place
         for place, name in enumerate(found.columns)
         if all(_number(row[name]) is not None for row in found.rows[:20])
     ]
-    section.add(
-        table(
-            found.columns,
-            [[_shown(row[name]) for name in found.columns] for row in found.rows],
-            numbers=numbers,
-        )
-    )
-    yield section
+    rows = [[_shown(row[name]) for name in found.columns] for row in found.rows]
+    yield section("Time of a call by size", *drawn, table(found.columns, rows, numbers=numbers))
 
 
 def _curve(found: Measured, name: str) -> Curve:
@@ -136,9 +125,11 @@ def learned_sections(title: str, choices: Sequence[Choice]) -> Iterator[Section]
     """Sections with all choices of a file as a table, and a picture for each call and place."""
     from hocket.measure.kept import COLUMNS
 
-    head = Section(f"Learned {title}", 1)
     gains = [choice.gain for choice in choices if choice.gain]
-    head.add(
+    native = [number for number, choice in enumerate(choices) if choice.timings.winner == "native"]
+    rows = [choice.cells() for choice in choices]
+    yield section(
+        f"Learned {title}",
         facts(
             [
                 ("calls and sizes known", len(choices)),
@@ -151,12 +142,9 @@ def learned_sections(title: str, choices: Sequence[Choice]) -> Iterator[Section]
             "A place is a network, its hosts, ranks and MPI library. Gain: what the winner saves of the library's "
             "own time."
         ),
+        table(COLUMNS, rows, numbers=(1, 4, 6, 7, 8), dim=native) if choices else None,
+        level=1,
     )
-    if choices:
-        native = [number for number, choice in enumerate(choices) if choice.timings.winner == "native"]
-        rows = [choice.cells() for choice in choices]
-        head.add(table(COLUMNS, rows, numbers=(1, 4, 6, 7, 8), dim=native))
-    yield head
     groups: defaultdict[tuple[str, ...], list[Choice]] = defaultdict(list)
     for choice in choices:
         one = choice.timings
@@ -165,11 +153,11 @@ def learned_sections(title: str, choices: Sequence[Choice]) -> Iterator[Section]
     for (place, call, layout), of in groups.items():
         one = of[0].timings
         where = f"{one.ranks} ranks on {one.hosts} hosts, {one.mpi}" if one.ranks else one.mpi
-        section = Section(f"{call}{'' if layout == 'any' else f', {layout}'}: {where}", 2)
-        if len(places) > 1:
-            section.add(paragraph(f"Place {place}.", "note"))
-        section.add(_learned_picture(of))
-        yield section
+        yield section(
+            f"{call}{'' if layout == 'any' else f', {layout}'}: {where}",
+            paragraph(f"Place {place}.", "note") if len(places) > 1 else None,
+            _learned_picture(of),
+        )
 
 
 def _learned_picture(choices: Sequence[Choice]) -> Html | None:

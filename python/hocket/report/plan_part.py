@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
@@ -17,7 +17,7 @@ from hocket.pictures.busy import Loads, draw_loads, draw_network
 from hocket.pictures.places import picture as places
 from hocket.planning.figures import ratio
 from hocket.planning.plan import flow_of, simulation
-from hocket.report.html import Html, Section, facts, paragraph, picture, table
+from hocket.report.html import Html, Section, facts, paragraph, picture, section, table
 from hocket.units import format_bytes, format_rate, format_time, format_total
 
 MOST_SIMULATED: Final = 100_000  # messages, a few seconds; larger plans are drawn by their phases
@@ -32,8 +32,8 @@ def network_sections(title: str, known: KnownNetwork, bytes: int) -> Iterator[Se
     network = known.network
     demand = _core.Demand(network.ranks, bytes)
     bounds = _core.lower_bounds(network, demand)
-    head = Section(f"Network {title}", 1)
-    head.add(
+    yield section(
+        f"Network {title}",
         facts(
             [
                 *_network_facts(network),
@@ -45,13 +45,13 @@ def network_sections(title: str, known: KnownNetwork, bytes: int) -> Iterator[Se
             paragraph(rates.text, "alarm" if rates.assumed else "note")
             for rates in (known.host_rates, known.uplinks)
         ),
+        level=1,
     )
-    yield head
     loads = Loads.of(
         network, np.asarray(bounds.load) * float(bytes), f"an all-to-all of {format_bytes(bytes)}"
     )
-    yield _section("The network and its bottleneck", _network_parts(network, loads))
-    yield _section("Loads of links", _load_parts(network, loads))
+    yield section("The network and its bottleneck", *_network_parts(network, loads))
+    yield section("Loads of links", *_load_parts(network, loads))
 
 
 def plan_sections(title: str, plan: Plan) -> Iterator[Section]:
@@ -62,22 +62,19 @@ def plan_sections(title: str, plan: Plan) -> Iterator[Section]:
     if 0 < len(schedule) <= MOST_SIMULATED:
         simulated = simulation(network, schedule, plan.waits, flow_of(plan.waits))
     seconds = simulated.seconds if simulated is not None else header.predicted_seconds
-    head = Section(f"Plan {title}", 1)
-    head.add(
-        facts(
-            [
-                ("exchange", demand.pattern),
-                ("algorithm", header.algorithm),
-                *_network_facts(network),
-                ("messages", f"{len(schedule):,}"),
-                ("largest message", format_bytes(demand.bytes)),
-                ("phases", f"{schedule.phases:,}, bound {header.bound_phases:,}"),
-                ("predicted", format_time(seconds, 4)),
-                ("bound", format_time(header.bound_seconds, 4)),
-                ("predicted / bound", f"{ratio(seconds, header.bound_seconds):.3f}"),
-                ("waits", f"{len(plan.waits):,}, window {plan.waits.window}"),
-            ]
-        )
+    told = facts(
+        [
+            ("exchange", demand.pattern),
+            ("algorithm", header.algorithm),
+            *_network_facts(network),
+            ("messages", f"{len(schedule):,}"),
+            ("largest message", format_bytes(demand.bytes)),
+            ("phases", f"{schedule.phases:,}, bound {header.bound_phases:,}"),
+            ("predicted", format_time(seconds, 4)),
+            ("bound", format_time(header.bound_seconds, 4)),
+            ("predicted / bound", f"{ratio(seconds, header.bound_seconds):.3f}"),
+            ("waits", f"{len(plan.waits):,}, window {plan.waits.window}"),
+        ]
     )
     note = "Predicted: by Hocket's simulator, without per-message costs. Bound: no schedule on these routes is faster."
     if simulated is None:
@@ -87,10 +84,9 @@ def plan_sections(title: str, plan: Plan) -> Iterator[Section]:
                 f"More than {MOST_SIMULATED:,} messages are not simulated here: times are those that the plan "
                 "states, and pictures go by its phases."
             )
-    head.add(paragraph(note, "note"))
-    yield head
+    yield section(f"Plan {title}", told, paragraph(note, "note"), level=1)
     loads = Loads.of(network, carried(network, schedule), f"this {demand.pattern} exchange")
-    yield _section("The network and its bottleneck", _network_parts(network, loads))
+    yield section("The network and its bottleneck", *_network_parts(network, loads))
     if len(schedule) and network.channels:
         draw = partial(heat, schedule, network)
         if simulated is not None:
@@ -98,9 +94,9 @@ def plan_sections(title: str, plan: Plan) -> Iterator[Section]:
         drawn = picture(
             "Messages on each channel over time", draw, "svg" if len(schedule) <= MOST_BARS else "png"
         )
-        yield _section("Links over time", [drawn])
+        yield section("Links over time", drawn)
     used = np.asarray(simulated.channel_busy) / seconds if simulated is not None and seconds else None
-    yield _section("Loads of links", _load_parts(network, loads, used))
+    yield section("Loads of links", *_load_parts(network, loads, used))
 
 
 def carried(network: Network, schedule: Schedule) -> NDArray[np.float64]:
@@ -170,9 +166,3 @@ def _load_parts(network: Network, loads: Loads, used: NDArray[np.float64] | None
 
 def _name(network: Network, channel: int) -> str:
     return str(network.channel_name(channel)).replace("->", "→")
-
-
-def _section(title: str, parts: Iterable[Html]) -> Section:
-    section = Section(title, 2)
-    section.add(*parts)
-    return section

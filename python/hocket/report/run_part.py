@@ -13,7 +13,7 @@ import numpy as np
 from hocket.errors import ReportError, Where
 from hocket.pictures import style
 from hocket.pictures.curves import COLOURS, Curve, draw_curves
-from hocket.report.html import Section, bullets, facts, paragraph, picture, table
+from hocket.report.html import Section, bullets, facts, paragraph, picture, section, table
 from hocket.report.ranks import ChoiceRow
 from hocket.report.summary import CALLS, CHOICES, TEXTS, call_cells, choice_cells, size_of, where_of
 from hocket.units import format_time, format_total
@@ -49,8 +49,8 @@ def run_sections(title: str, document: Mapping[str, Any], where: Where) -> Itera
     lines, choices = _lines_and_choices(document, where)
     yield _head(title, document, lines)
     if lines:
-        section = Section("Calls and their time", 2)
-        section.add(
+        yield section(
+            "Calls and their time",
             picture("Time of the calls", partial(_draw_times, lines)),
             table(
                 CALLS,
@@ -64,12 +64,11 @@ def run_sections(title: str, document: Mapping[str, Any], where: Where) -> Itera
                 "note",
             ),
         )
-        yield section
     if curves := _predictions(lines):
-        section = Section("Predicted against measured", 2)
         draw = partial(draw_curves, curves, x="predicted or bound", y="measured, mean of ranks", sizes=False,
                        diagonal=True)  # fmt: skip
-        section.add(
+        yield section(
+            "Predicted against measured",
             picture("Predicted and measured times", draw),
             paragraph(
                 "On the line a call takes what was predicted; above it, longer. Waiting for late ranks is part of "
@@ -77,10 +76,9 @@ def run_sections(title: str, document: Mapping[str, Any], where: Where) -> Itera
                 "note",
             ),
         )
-        yield section
     if choices:
-        section = Section("Who serves them", 2)
-        section.add(
+        yield section(
+            "Who serves them",
             paragraph("As the ranks found out while the program ran: by trials, within a bounded loss."),
             table(
                 CHOICES,
@@ -90,14 +88,12 @@ def run_sections(title: str, document: Mapping[str, Any], where: Where) -> Itera
             ),
             paragraph("Native: a call by the MPI library. Gain: native over measured.", "note"),
         )
-        yield section
 
 
 def _head(title: str, document: Mapping[str, Any], lines: list[dict[str, Any]]) -> Section:
-    section = Section(f"Run {title}", 1)
     every = sum(line["seconds"]["mean"] for line in lines)
     scheduled = sum(line["seconds"]["mean"] for line in lines if line["served"] == SCHEDULED)
-    section.add(
+    parts = [
         facts(
             [
                 ("ranks", document.get("ranks", "-")),
@@ -107,22 +103,18 @@ def _head(title: str, document: Mapping[str, Any], lines: list[dict[str, Any]]) 
                 ("call sites", len({(line["object"], line["offset"]) for line in lines})),
             ]
         )
-    )
+    ]
     for name, text in (
         ("silent", "Nothing is known of ranks"),
         ("cut_short", "Ended without MPI_Finalize: ranks"),
     ):
         ranks = document.get(name) or []
         if ranks:
-            section.add(
-                paragraph(
-                    f"{text} {', '.join(map(str, ranks[:20]))}{', …' if len(ranks) > 20 else ''}.", "alarm"
-                )
-            )
-    section.add(bullets([*document.get("problems", []), *document.get("advice", [])]))
-    if not lines:
-        section.add(paragraph("No rank has made a call that may be scheduled.", "note"))
-    return section
+            some = f"{', '.join(map(str, ranks[:20]))}{', …' if len(ranks) > 20 else ''}"
+            parts.append(paragraph(f"{text} {some}.", "alarm"))
+    said = bullets([*document.get("problems", []), *document.get("advice", [])])
+    nothing = None if lines else paragraph("No rank has made a call that may be scheduled.", "note")
+    return section(f"Run {title}", *parts, said, nothing, level=1)
 
 
 def _name(line: Mapping[str, Any]) -> str:

@@ -22,7 +22,7 @@ from hocket.report.advice import (
 )
 from hocket.report.ranks import Account, Line, Site, merge, read_ranks
 from hocket.system.files import opened
-from hocket.system.text import console, printable
+from hocket.system.text import console, picked, printable
 from hocket.units import format_bytes, format_time, format_total
 
 _MOST_LINES: Final = 40  # in the table
@@ -78,20 +78,13 @@ def _object(line: Line, place: Place) -> dict[str, Any]:
     least, mean, most = line.seconds
     return {
         "call": line.call,
-        "object": line.site.object,
-        "offset": line.site.offset,
-        "function": place.function,
-        "file": place.file,
-        "line": place.line,
-        "communicator": line.communicator,
-        "ranks": line.ranks,
+        **picked(line.site, "object", "offset"),
+        **picked(place, "function", "file", "line"),
+        **picked(line, "communicator", "ranks"),
         "message_bytes": [line.least, line.most],
-        "calls": line.calls,
-        "exchanges": line.exchanges,
-        "bytes": line.bytes,
+        **picked(line, "calls", "exchanges", "bytes"),
         "served": "scheduled" if line.scheduled else "native",
-        "why": line.why,
-        "detail": line.detail,
+        **picked(line, "why", "detail"),
         "seconds": {"least": least, "mean": mean, "most": most},
         "predicted_seconds": line.predicted,
         "bound_seconds": line.bound,

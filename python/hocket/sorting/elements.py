@@ -10,6 +10,7 @@ collective; bad arguments of any rank raise UsageError on all of them.
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -125,15 +126,15 @@ def send_elements(
         ctypes.byref(memory),
     )
 
-    def fetch() -> None:
-        call.target = np.empty((arrived.value, *call.source.shape[1:]), call.source.dtype)
-        ctypes.memmove(call.target.ctypes.data, memory, call.target.nbytes)
+    def fetch() -> Array:
+        target = np.empty((arrived.value, *call.source.shape[1:]), call.source.dtype)
+        ctypes.memmove(target.ctypes.data, memory, target.nbytes)
+        return target
 
     try:
-        everywhere(comm, fetch)
+        return everywhere(comm, fetch)
     finally:
         call.library.call("hocket_free_elements", ctypes.byref(memory))
-    return call.target
 
 
 def grouped_permute(
@@ -192,15 +193,14 @@ def transpose(
     rows (None: an equal share; where that does not come out even, the first ranks have one more).
     """
     call = Call(comm, method)
-    source: Array = np.empty((0, 0))
 
-    def look() -> None:
-        nonlocal source
+    def look() -> Array:
         source = without_objects(np.asarray(matrix), "matrix")
         if source.ndim != 2:
             raise UsageError(f"a matrix of {source.ndim} dimensions", remedy="give one of two")
+        return source
 
-    everywhere(comm, look)
+    source = everywhere(comm, look)
     total = sum(comm.allgather(len(source)))
 
     def prepare() -> None:
@@ -259,18 +259,14 @@ class SharedArray(np.ndarray[Any, Any]):
 def empty(comm: MPI.Comm, shape: int | Sequence[int], dtype: npt.DTypeLike = float) -> SharedArray:
     """An uninitialised array of this rank in memory that the ranks of its host share. Collective."""
     call = Call(comm, "auto")
-    kind = np.dtype(np.uint8)
-    sides: tuple[int, ...] = ()
 
-    def prepare() -> None:
-        nonlocal kind, sides
+    def prepare() -> tuple[np.dtype[Any], tuple[int, ...]]:
         kind = without_objects(np.empty(0, dtype), "memory").dtype
-        sides = tuple(count_of(side, "shape") for side in (shape if isinstance(shape, Sequence) else [shape]))
+        sides = shape if isinstance(shape, Sequence) else [shape]
+        return kind, tuple(count_of(side, "shape") for side in sides)
 
-    everywhere(comm, prepare)
-    size = kind.itemsize
-    for side in sides:
-        size *= side
+    kind, sides = everywhere(comm, prepare)
+    size = math.prod(sides, start=kind.itemsize)
     memory = ctypes.c_void_p()
     handle = call.library.handle(comm)
     call.library.check("hocket_alloc", handle, ctypes.c_size_t(size), ctypes.byref(memory))

@@ -112,18 +112,7 @@ def sort(
 
     Bad arguments of any rank raise UsageError on all of them.
     """
-    done = sort_report(
-        comm,
-        keys,
-        payload,
-        method=method,
-        balance=balance,
-        sampling=sampling,
-        oversampling=oversampling,
-        digit_bits=digit_bits,
-        seed=seed,
-        progress=progress,
-    )
+    done = sort_report(**locals())  # the same arguments
     return done.keys if done.payload is None else (done.keys, done.payload)
 
 
@@ -142,14 +131,11 @@ def sort_report(
 ) -> Sorted:
     """Sort as :func:`sort` does, and also return the method, the times of the steps and the imbalance."""
     library = load_sort_library(comm)
-    given: _Given | None = None
-    options = _Options()
     told = _Told(progress)
 
-    def prepare() -> None:
-        nonlocal given, options
+    def prepare() -> tuple[_Given, _Options]:
         given = _Given(keys, payload)
-        options = _Options(
+        return given, _Options(
             _one_of(method, _METHODS, "method"),
             _one_of(balance, _BALANCES, "balance"),
             _one_of(sampling, _SAMPLINGS, "sampling"),
@@ -161,8 +147,7 @@ def sort_report(
             None,
         )
 
-    everywhere(comm, prepare)
-    assert given is not None
+    given, options = everywhere(comm, prepare)
     same_everywhere(comm, given.description)
     handle = ctypes.c_void_p()
     library.check(

@@ -151,11 +151,10 @@ def _write(job: FileSort, first: int, keys: Array, payload: Array | None) -> Non
 
 def _collective_try(comm: MPI.Comm, step: Callable[[], T]) -> T:
     """The result of this rank's step; what goes wrong on any is raised on all. Collective."""
-    results: list[T] = []
 
-    def run() -> None:
+    def run() -> T:
         try:
-            results.append(step())
+            return step()
         except OSError as error:
             raise HocketError(f"{error.filename or 'a file'}: {error.strerror or error}",
                               remedy="all hosts must see the files") from error  # fmt: skip
@@ -164,8 +163,7 @@ def _collective_try(comm: MPI.Comm, step: Callable[[], T]) -> T:
                 "there is not enough memory", remedy="give less by --memory, or start fewer ranks"
             ) from error
 
-    everywhere(comm, run)
-    return results[0]
+    return everywhere(comm, run)
 
 
 def work(comm: MPI.Intracomm, what: dict[str, Any], tell: Tell) -> dict[str, Any]:

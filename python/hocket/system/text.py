@@ -53,6 +53,16 @@ def some(names: Sequence[str], most: int = 4) -> str:
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
+def picked(result: object, *names: str) -> dict[str, Any]:
+    """These attributes of a result, for JSON."""
+    return {name: getattr(result, name) for name in names}
+
+
+def counted(number: int, noun: str, nouns: str = "") -> str:
+    """A number with the noun in its form: ``1 host``, ``2 hosts``."""
+    return f"{number} {noun if number == 1 else nouns or noun + 's'}"
+
+
 def where_is(path: str) -> Where:
     """The path as messages show it."""
     return Where(shown(path, SHOWN_PATH)[1:-1] if len(path) <= SHOWN_PATH else path[:60] + "…")

@@ -14,6 +14,7 @@ from hocket._core import Network, Plan
 from hocket.cli._shared.usage import Choice, Decorator, Whole, gathered, named, options
 from hocket.cli._shared.work import read_whole, tell, with_spinner
 from hocket.errors import PlanError, UsageError
+from hocket.system.text import counted
 
 if TYPE_CHECKING:
     from hocket.network import Defaults, KnownNetwork
@@ -186,13 +187,13 @@ def component_line(components: Sequence[KnownNetwork], number: int) -> str:
     network = components[number].network
     first, last = network.name_of(network.hosts[0]), network.name_of(network.hosts[-1])
     names = first if first == last else f"{first} to {last}"
-    hosts = "1 host" if len(network.hosts) == 1 else f"{len(network.hosts)} hosts"
+    hosts = counted(len(network.hosts), "host")
     text = f"component {number + 1} of {len(components)}: {hosts}, {names}; no link leads to the others"
     return click.style(text, bold=True)
 
 
-def loud(known: KnownNetwork, every: bool = False) -> str:
-    """Lines about assumed or measured rates, which users should not miss; empty if the network states its
+def loud(known: KnownNetwork, every: bool = False) -> list[str]:
+    """Lines about assumed or measured rates, which users should not miss; none if the network states its
     rates, unless ``every`` line is wanted."""
     lines = []
     for rates in (known.host_rates, known.uplinks):
@@ -200,7 +201,13 @@ def loud(known: KnownNetwork, every: bool = False) -> str:
             lines.append(click.style(rates.text, fg="yellow", bold=rates.assumed))
         elif every:
             lines.append(rates.text)
-    return "\n".join(lines)
+    return lines
+
+
+def say_rates(known: KnownNetwork) -> None:
+    """Prints these lines on standard error, where standard output is a program's."""
+    for line in loud(known):
+        click.echo(line, err=True)
 
 
 def tell_network(
@@ -222,7 +229,7 @@ def tell_network(
         lambda: [
             f"{name}: a {network.shape.name} of {hosts} hosts, {switches} switches, {links} links"
             + (f", {entries} forwarding entries" if entries else ""),
-            *filter(None, [loud(known)]),
+            *loud(known),
             *(f"wrote {path}" for path in files),
         ],
     )

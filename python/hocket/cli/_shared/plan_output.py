@@ -139,7 +139,7 @@ def tell_compared(request: Request, known: KnownNetwork) -> None:
 
     def lines() -> Iterator[str]:
         yield f"{headline(chosen)}; bound {format_time(chosen.bound_seconds, 4)}"
-        yield from filter(None, [loud(known)])
+        yield from loud(known)
         rows = [
             [
                 one.algorithm, one.schedule.phases, format_time(one.predicted_seconds, 4),
@@ -197,7 +197,7 @@ def describe(planned: PlannedExchange, known: KnownNetwork, bounds: TrueBounds |
         *_irregular_lines(planned, assumed),
         f"time        {format_time(planned.predicted_seconds, 4)} {PREDICTED[planned.prediction]}, "
         f"bound {format_time(planned.bound_seconds, 4)}, ratio {planned.figures.time_ratio:.3f}{assumed}",
-        *([line] if (line := loud(known)) else []),
+        *loud(known),
         f"waits       {len(waits)} of {waits.derived} left after reduction, window {waits.window}"
         + (f", {len(waits) / transfers:.2f} per message" if transfers else ""),
         f"schedule    {verdict}: {'' if certificate.contention_free else 'NOT '}contention-free, "
@@ -249,7 +249,7 @@ def show_rank(planned: PlannedExchange, known: KnownNetwork, rank: int, dump: st
     receives = sum(1 for _, dst in hops if dst == rank)
 
     def lines() -> Iterator[str]:
-        yield from filter(None, [loud(known)])
+        yield from loud(known)
         yield (
             f"rank {rank} of {planned.network.ranks}: {sends} sends and {receives} receives in "
             f"{planned.schedule.phases} phases (bound {planned.bound_phases}), by '{planned.algorithm}'"

@@ -14,11 +14,12 @@ from hocket import _core
 from hocket.cli._shared.options import loud
 from hocket.cli._shared.plan_output import HEADER, MOST_ROWS, PREDICTED, row_texts
 from hocket.cli._shared.request import Request
-from hocket.cli._shared.work import picked, tell, with_spinner, write_atomically
+from hocket.cli._shared.work import tell, with_spinner, write_atomically
 from hocket.demand.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, REDUCE_SCATTER
 from hocket.errors import PlanError
 from hocket.planning.figures import Figures, peak_rss_bytes, ratio
 from hocket.planning.plan import BY_PHASES
+from hocket.system.text import picked
 from hocket.units import format_time
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def show_rank_alone(
     # A host may take several blocks at once, so that fewest phases are not what a ring of blocks is measured by.
     bound = f"{time_ratio:.3f} times the bound of the wires" if demand.by_blocks else f"bound {bounds.phases}"
     lines = [
-        *filter(None, [loud(known)]),
+        *loud(known),
         f"rank {rank} of {network.ranks}: {program.transfers // 2} sends and as many receives in "
         f"{form.phases} phases ({bound}) by '{form.algorithm}', computed in {plan_seconds:.3f} s; "
         f"its sends wait for {program.tokens} tokens",

@@ -15,6 +15,7 @@ from hocket.cli._shared.work import read_whole, wants_json, with_spinner
 from hocket.demand import read_traffic
 from hocket.demand.collectives import ALL_REDUCE, COLLECTIVES, IRREGULAR, REDUCE_SCATTER, find, scheduled_as
 from hocket.errors import HocketError, UsageError, Where
+from hocket.system.text import counted
 from hocket.units import format_bytes, format_time, format_total, parse_bytes, parse_time
 
 if TYPE_CHECKING:
@@ -192,13 +193,13 @@ def _read_contributions(path: str, ranks: int) -> list[int]:
             sizes.append(_size(item, Where(path, number)))
             if len(sizes) > ranks:
                 raise UsageError(
-                    f"there are more contributions than the {_counted(ranks)} of the network",
+                    f"there are more contributions than the {counted(ranks, 'rank')} of the network",
                     where=Where(path, number),
                     remedy=_CONTRIBUTIONS,
                 )
     if len(sizes) != ranks:
         raise UsageError(
-            f"there are {len(sizes)} contributions for {_counted(ranks)}",
+            f"there are {len(sizes)} contributions for {counted(ranks, 'rank')}",
             where=Where(path),
             remedy=_CONTRIBUTIONS,
         )
@@ -218,10 +219,6 @@ def _size(item: str, where: Where) -> int:
     if size > MOST_BYTES:
         raise UsageError(f"{shown} is more than any memory", where=where, remedy="give at most 1 PiB")
     return size
-
-
-def _counted(ranks: int) -> str:
-    return f"{ranks} rank" if ranks == 1 else f"{ranks} ranks"
 
 
 def parse_size(size: str, option: str = "--bytes") -> int:

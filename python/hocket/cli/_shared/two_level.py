@@ -115,9 +115,8 @@ def _lines(report: dict[str, Any], planned: aggregation.TwoLevelPlan, known: Kno
             f"predicted to be faster up to {format_bytes(limit)}" if limit else "not predicted to be faster"
         )
         lines.append(f"aggregates  {told}")
-    if line := loud(known):
-        lines.append(line)
     lines += [
+        *loud(known),
         f"both levels {verdict}: {'' if planned.certificate.contention_free else 'NOT '}contention-free, "
         f"{'every byte to its target, once' if planned.certificate.complete else 'NOT complete'}",
         *[f"            {text} (phase {phase})" for _, phase, text in planned.certificate.findings[:3]],

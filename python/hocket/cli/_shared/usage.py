@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import click
+from click.core import ParameterSource
 
 from hocket.errors import UsageError
 
@@ -149,6 +150,14 @@ def options_of(command: click.Command, ctx: click.Context) -> list[str]:
         if isinstance(parameter, click.Option)
         for name in (*parameter.opts, *parameter.secondary_opts)
     ]
+
+
+def given(*parameters: str) -> list[str]:
+    """Options of the command that runs, by the names of their parameters: those that stand on the command line."""
+    context = click.get_current_context()
+    named = {each.name: each.opts[0] for each in context.command.params}
+    return [named[name] for name in parameters
+            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]  # fmt: skip
 
 
 def _named(parameter: click.Parameter | None) -> str:

@@ -44,11 +44,6 @@ def wants_json() -> bool:
     return context is not None and bool(context.meta.get(__name__))
 
 
-def picked(result: object, *names: str) -> dict[str, Any]:
-    """These attributes of a result, for JSON."""
-    return {name: getattr(result, name) for name in names}
-
-
 def tell(report: Mapping[str, Any], lines: Callable[[], Iterable[str]], indent: int | None = None) -> None:
     """Prints the result of a command: as JSON where that is wanted, else the lines for people."""
     if wants_json():

@@ -40,19 +40,17 @@ class Exchange:
         self, comm: MPI.Comm, demand: Demand, *, algorithm: str | None = None, seed: int = 1
     ) -> None:
         self._begin(comm)
-        vector: dict[int, int] = {}
 
-        def prepare() -> None:
-            nonlocal vector
+        def prepare() -> dict[int, int]:
             vector = _vector(demand, comm.Get_size())
             if not 0 <= seed < 2**64:
                 raise UsageError(f"seed {seed} is out of range", remedy="give a number from 0 to 2^64 - 1")
+            return vector
 
-        everywhere(comm, prepare)
         self._call(
             "hocket_schedule",
             self._library.handle(comm),
-            *_arrays(vector),
+            *_arrays(everywhere(comm, prepare)),
             None if algorithm is None else algorithm.encode(),
             seed,
             ctypes.byref(self._table),
@@ -83,13 +81,7 @@ class Exchange:
 
         The order of targets counts: buffers are given in it.
         """
-        vector: dict[int, int] = {}
-
-        def prepare() -> None:
-            nonlocal vector
-            vector = _vector(demand, self._info.ranks)
-
-        everywhere(self._comm, prepare)
+        vector = everywhere(self._comm, lambda: _vector(demand, self._info.ranks))
         self._call("hocket_check", self._table, *_arrays(vector))
 
     def save(self, prefix: str | os.PathLike[str]) -> None:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hocket.errors import HocketError, MissingToolError, NetworkError, TableError, UsageError
 from hocket.launch.mpi import Abi, MpiFamily, find_mpi
@@ -17,6 +17,8 @@ from hocket.launch.runtime.ready import find_runtime, ready_sort
 
 if TYPE_CHECKING:
     from mpi4py import MPI
+
+T = TypeVar("T")
 
 # hocket.h, HOCKET_ERR_*
 _ERRORS: dict[int, type[Exception]] = {
@@ -110,11 +112,12 @@ class RuntimeLibrary:
         return text.decode(errors="replace")
 
 
-def everywhere(comm: MPI.Comm, step: Callable[[], object]) -> None:
-    """Does something on every rank; what goes wrong on any is raised on all. Collective."""
+def everywhere(comm: MPI.Comm, step: Callable[[], T]) -> T:
+    """The result of this rank's step; what goes wrong on any is raised on all. Collective."""
     problem: HocketError | MemoryError | None = None
+    results: list[T] = []
     try:
-        step()
+        results.append(step())
     except HocketError as error:
         problem = error
     except MemoryError as error:
@@ -125,6 +128,7 @@ def everywhere(comm: MPI.Comm, step: Callable[[], object]) -> None:
     for rank, other in enumerate(problems):
         if other is not None:
             raise type(other)(f"rank {rank}: {other}")
+    return results[0]
 
 
 def load_library(comm: MPI.Comm) -> RuntimeLibrary:
@@ -153,8 +157,7 @@ def _load(comm: MPI.Comm, library: Callable[[], RuntimeLibrary]) -> RuntimeLibra
             remedy="give one of mpi4py, such as MPI.COMM_WORLD",
         )
     everywhere(comm, library if comm.Get_rank() == 0 else lambda: None)
-    everywhere(comm, library)
-    return library()
+    return everywhere(comm, library)
 
 
 @functools.cache
