@@ -64,10 +64,12 @@ void bind_chooser(nb::module_& m) {
   nb::class_<Chooser>(m, "Chooser", "The choice between candidates of one key; 0 is the library's own call.")
       .def(
           "__init__",
-          [](Chooser* self, const std::vector<double>& predicted, double agree_seconds, double setup_seconds) {
-            new (self) Chooser(predicted, agree_seconds, setup_seconds);
+          [](Chooser* self, const std::vector<double>& predicted, double agree_seconds, double setup_seconds,
+             double opening_seconds) {
+            new (self) Chooser(predicted, agree_seconds, setup_seconds, opening_seconds);
           },
-          "predicted"_a, "agree_seconds"_a = 0.0, "setup_seconds"_a = 0.0)
+          "predicted"_a, "agree_seconds"_a = 0.0, "setup_seconds"_a = 0.0,
+          "opening_seconds"_a = std::numeric_limits<double>::infinity())
       .def("next", &Chooser::next)
       .def("learn", &Chooser::learn, "seconds"_a)
       .def_prop_ro("best", &Chooser::best);

@@ -33,6 +33,7 @@ from results_file import RESULTS, Row, begin, cells, grouped, provenance, read, 
 
 BLOCK = 4
 GAINFUL = 1.15  # times as fast: a place with something to gain
+IRREGULAR = ("dense", "fresh", "sparse")  # MPI_Alltoallv, as in overhead.py
 
 Costs = NDArray[np.float64]
 Kept = dict[int, float]
@@ -54,7 +55,8 @@ class Cell:
         rate = next(
             parse_rate(option.removeprefix("rate=")) for option in options if option.startswith("rate=")
         )
-        messages = ranks - 1 if collective in ("alltoall", "allgather", "reduce_scatter") else 1
+        by_rank = ("alltoall", "allgather", "reduce_scatter", *IRREGULAR)
+        messages = ranks - 1 if collective in by_rank else 1
         return cls(ranks, size * messages / rate)
 
 
@@ -108,7 +110,7 @@ class Engine:
 
     def __init__(self, predicted: Sequence[float], agree: float, kept: Kept, cell: Cell) -> None:
         setup = choose.setup_seconds(cell.ranks, agree)
-        self.chooser, self.timed = choose.Chooser(list(predicted), agree, setup), False
+        self.chooser, self.timed = choose.Chooser(list(predicted), agree, setup, choose.opening_seconds(cell.ranks)), False
         self.looks, self.cell = [math.inf] if kept else [], cell
         for candidate, seconds in kept.items():
             self.chooser.recall(candidate, seconds)
@@ -212,6 +214,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     for (calls, policy), of in grouped(rows, "calls", "policy").items():
         gainful = [row for row in of if row["gain"] >= GAINFUL]
         others = [row["first_native"] for row in of if row["gain"] < 1]
+        irregular = [row["first_best"] for row in of if row["collective"] in IRREGULAR]
 
         def text(numbers: list[float]) -> str:
             return f"{median(numbers):.2f}, {max(numbers):.2f}" if numbers else "-"
@@ -221,6 +224,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
                 policy,
                 calls,
                 text([row["first_best"] for row in gainful]),
+                text(irregular),
                 text([row["second_best"] for row in gainful]),
                 text([row["first_native"] for row in gainful]),
                 text([row["first_native"] for row in of]),
@@ -242,6 +246,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
                 "policy",
                 "calls",
                 "first job over best and one native call, gainful cells",
+                "the same, MPI_Alltoallv",
                 "second job over best",
                 "first job over native",
                 "the same, all cells",

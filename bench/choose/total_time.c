@@ -1,10 +1,10 @@
-/* total_time alltoall|allgather|equal|dense|fresh|sparse|columns|pencil|changing|allreduce|reduce_scatter|bcast BYTES
- * CALLS: seconds of all calls together, the largest over the ranks; of each call, the mean over the ranks; and of
- * agreeing on one number; every message is checked. Nothing but the calls is timed. Equal, dense, fresh and sparse are
- * MPI_Alltoallv: all messages of BYTES; of half to one and a half BYTES, the same in all calls; other ones in each call;
- * or one of BYTES in four. Columns: an MPI_Alltoall on the four columns of a grid of ranks at once; pencil: on its rows,
- * then on its columns, in turn. Changing: an MPI_Alltoall of
- * BYTES, of half of it, and so on down to a 32nd, and again. Allreduce and bcast: BYTES in all, bcast from rank 0;
+/* total_time CALL BYTES CALLS: seconds of all calls together, the largest over the ranks; of each call, the mean over the
+ * ranks; and of agreeing on one number; every message is checked. Nothing but the calls is timed. Equal, dense, fresh,
+ * skewed and sparse are MPI_Alltoallv: all messages of BYTES; of half to one and a half BYTES, the same in all calls;
+ * other ones in each call; of 16 BYTES for one in 32 and half of BYTES for the others, other ones in each call; or one
+ * of BYTES in four. Union: what the columns send, by one MPI_Alltoallv of all ranks. Columns: an MPI_Alltoall on the
+ * four columns of a grid of ranks at once; pencil: on its rows, then on its columns, in turn. Changing: an MPI_Alltoall
+ * of BYTES, of half of it, and so on down to a 32nd, and again. Allreduce and bcast: BYTES in all, bcast from rank 0;
  * reduce_scatter: MPI_Reduce_scatter_block, BYTES to each rank. Reductions are MPI_BXOR: Open MPI's sums of bytes
  * saturate. After each bcast there is a barrier, timed with it: ranks agree on nothing in calls in which one need not
  * wait. */
@@ -13,21 +13,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AGREEMENTS = 10 };
+enum { AGREEMENTS = 10, GRID_COLUMNS = 4 };
 enum Call {
-  ALLTOALL, ALLGATHER, EQUAL, DENSE, FRESH, SPARSE, COLUMNS, PENCIL, CHANGING, ALLREDUCE, REDUCE_SCATTER, BCAST, CALLS
+  ALLTOALL, ALLGATHER, EQUAL, DENSE, FRESH, SKEWED, SPARSE, UNION, COLUMNS, PENCIL, CHANGING, ALLREDUCE, REDUCE_SCATTER, BCAST,
+  CALLS
 };
 
-/* One pair in four, with no pattern that a network could have. */
-static int is_drawn(int from, int to) {
+/* One pair in `of`, with no pattern that a network could have. */
+static int is_drawn(int from, int to, unsigned of) {
   unsigned hash = (unsigned)from * 0x9E3779B1u ^ (unsigned)to * 0x85EBCA77u;
   hash = (hash ^ hash >> 15) * 0x2C1B3C6Du;
-  return (hash >> 20) % 4 == 0;
+  return (hash >> 20) % of == 0;
 }
 
 static int length(enum Call call, int bytes, int from, int to, int i) {
   const int mixed = (from * 31 + to * 17 + (call == FRESH ? i * (7 + from % 3 + to % 5) : 0)) % 16;
-  if (call == SPARSE) return is_drawn(from, to) ? bytes : 0;
+  if (call == SKEWED) return is_drawn(from + 32 * i, to, 32) ? 16 * bytes : bytes / 2;
+  if (call == SPARSE) return is_drawn(from, to, 4) ? bytes : 0;
+  if (call == UNION) return from % GRID_COLUMNS == to % GRID_COLUMNS ? bytes : 0;
   return call == DENSE || call == FRESH ? bytes / 2 + bytes / 16 * mixed : bytes;
 }
 
@@ -61,31 +64,31 @@ int main(int argc, char** argv) {
   int rank, n;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
-  static const char* const names[] = {"alltoall", "allgather", "equal",    "dense",     "fresh",          "sparse",
-                                      "columns",  "pencil",    "changing", "allreduce", "reduce_scatter", "bcast"};
+  static const char* const names[] = {"alltoall", "allgather", "equal",  "dense",    "fresh",     "skewed",         "sparse",
+                                      "union",    "columns",  "pencil",    "changing", "allreduce", "reduce_scatter", "bcast"};
   int call = 0;
   while (call < CALLS && strcmp(argv[1], names[call]) != 0) ++call;
   if (call == CALLS) MPI_Abort(MPI_COMM_WORLD, 2);
   const int bytes = atoi(argv[2]), calls = atoi(argv[3]);
   const int one_for_all = call == ALLGATHER || call == ALLREDUCE || call == BCAST;
   const int results = call == ALLREDUCE || call == REDUCE_SCATTER || call == BCAST ? 1 : n;
-  const size_t stride = 2 * (size_t)bytes;
+  const size_t stride = 16 * (size_t)bytes;  /* a skewed row is that long at worst */
   unsigned char *out = calloc((size_t)n, stride), *in = calloc((size_t)n, stride);
   int* numbers = malloc(4 * (size_t)n * sizeof(int));
   int *sent = numbers, *received = numbers + n, *places = numbers + 2 * n, *origins = numbers + 3 * n;
   struct messages messages = {sent, received, places, origins};
   size(&messages, call, bytes, rank, n, 0);
-  const int columns = 4, grid = call == COLUMNS || call == PENCIL;
+  const int grid = call == COLUMNS || call == PENCIL;
   MPI_Comm row = MPI_COMM_NULL, column = MPI_COMM_NULL;
   if (grid) {
-    MPI_Comm_split(MPI_COMM_WORLD, rank / columns, rank, &row);
-    MPI_Comm_split(MPI_COMM_WORLD, rank % columns, rank, &column);
+    MPI_Comm_split(MPI_COMM_WORLD, rank / GRID_COLUMNS, rank, &row);
+    MPI_Comm_split(MPI_COMM_WORLD, rank % GRID_COLUMNS, rank, &column);
   }
   long wrong = 0, all_wrong = 0;
   double total = 0, longest = 0, *own = malloc(2 * (size_t)calls * sizeof(double)), *sums = own + calls;
   MPI_Barrier(MPI_COMM_WORLD);
   for (int i = 0; i < calls; ++i) {
-    if (call == FRESH) size(&messages, call, bytes, rank, n, i);
+    if (call == FRESH || call == SKEWED) size(&messages, call, bytes, rank, n, i);
     MPI_Comm comm = call == PENCIL && i % 2 == 0 ? row : grid ? column : MPI_COMM_WORLD;
     int self, members;
     MPI_Comm_rank(comm, &self);

@@ -52,12 +52,14 @@ double positive_part(double centre, double deviation) {
 
 }  // namespace
 
-Chooser::Chooser(std::span<const double> predicted, double agree_seconds, double setup_seconds)
+Chooser::Chooser(std::span<const double> predicted, double agree_seconds, double setup_seconds,
+                 double opening_seconds)
     : beliefs_(predicted.size()),
       noise_(predicted.size(), spread::call * spread::call),
       outliers_(predicted.size()),
       agree_seconds_(agree_seconds),
-      setup_seconds_(setup_seconds) {
+      setup_seconds_(setup_seconds),
+      opening_seconds_(opening_seconds) {
   if (predicted.empty()) throw InputError("there is no candidate to choose");
   const std::size_t n = predicted.size();
   const auto known = std::ranges::find_if(predicted, is_cost);
@@ -94,6 +96,13 @@ bool Chooser::is_new(std::size_t candidate) const {
   return candidate > 0 && beliefs_[candidate].calls == 0 && beliefs_[candidate].timed == 0;
 }
 
+/// What the logarithm of a cost of so many seconds is expected to grow by in a first call, and its standard deviation:
+/// opening connections takes as long in short calls as in long ones.
+double Chooser::first_call(double seconds) const {
+  const double longer = opening_seconds_ / seconds;
+  return longer < exact_exp(spread::first_call) - 1 ? exact_log(1 + longer) : spread::first_call;
+}
+
 /// Standard deviation of what a measured call of `candidate` changes of its mean beside that of `other`. A first call
 /// tells less, but others follow it.
 double Chooser::learned(std::size_t candidate, std::size_t other) const {
@@ -125,7 +134,7 @@ Decision Chooser::next() {
   for (std::size_t c = 0; c < n; ++c) {
     if (c == least) continue;
     const bool is_first = c > 0 && beliefs_[c].calls == 0;
-    double loss = beliefs_[c].seconds / cost * (is_first ? exact_exp(spread::first_call) : 1) - 1;
+    double loss = beliefs_[c].seconds / cost * (is_first ? exact_exp(first_call(beliefs_[c].seconds)) : 1) - 1;
     if (c > 0 && beliefs_[c].timed < calls_cut) loss = std::min(loss, patience * native / cost - 1);
     if (is_first) loss += setup_seconds_ / cost;
     const double worth =
@@ -160,7 +169,8 @@ Decision Chooser::counted(Decision decision) {
 void Chooser::learn(double seconds) {
   if (!is_cost(seconds)) return;
   Belief& belief = beliefs_[timed_];
-  const double noise = belief.timed > 0 ? noise_[timed_] : spread::first_call * spread::first_call;
+  const double first = first_call(belief.seconds);
+  const double noise = belief.timed > 0 ? noise_[timed_] : std::max(noise_[timed_], first * first);
   const double variance = covariance(timed_, timed_) + noise, off = exact_log(seconds) - mean_[timed_];
   const double most = outlier * std::sqrt(variance), seen = std::clamp(off, -most, most);
   const bool is_outlier = seen != off && belief.timed > 1;

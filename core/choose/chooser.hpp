@@ -19,7 +19,7 @@ namespace spread {
 inline constexpr double unknown = 10;      ///< nothing is known: the library's own call
 inline constexpr double prediction = 0.5;  ///< a prediction, wrong alike for all schedules of a place
 inline constexpr double candidate = 0.15;  ///< besides, of one candidate beside the others
-inline constexpr double first_call = 0.6;  ///< a first call, which may open connections; it takes longer by as much
+inline constexpr double first_call = 0.6;  ///< at most, a first call, which may open connections; it takes longer by as much
 inline constexpr double call = 0.2;        ///< one call beside the next, until calls show their own
 inline constexpr double least = 0.03;      ///< lower limit of `call`, whatever calls show
 inline constexpr double kept = 0.2;        ///< a typical cost that an earlier job has measured
@@ -66,8 +66,10 @@ class Chooser {
  public:
   /// `predicted`: seconds of a call by each candidate, the library's own unknown (NaN) unless it was measured.
   /// `agree_seconds`: what agreeing on a cost takes the ranks. `setup_seconds`: what a schedule needs, besides, the
-  /// first time it serves. Throws InputError where there is no candidate.
-  explicit Chooser(std::span<const double> predicted, double agree_seconds = 0, double setup_seconds = 0);
+  /// first time it serves. `opening_seconds`: by which its first call takes longer than others, at most. Throws
+  /// InputError where there is no candidate.
+  explicit Chooser(std::span<const double> predicted, double agree_seconds = 0, double setup_seconds = 0,
+                   double opening_seconds = std::numeric_limits<double>::infinity());
 
   /// An earlier job has typically measured so many seconds. Before the first decision.
   void recall(std::size_t candidate, double seconds);
@@ -101,6 +103,7 @@ class Chooser {
   void update(std::size_t candidate, double log_cost, double variance);
   [[nodiscard]] Decision counted(Decision decision);
   [[nodiscard]] bool is_new(std::size_t candidate) const;
+  [[nodiscard]] double first_call(double seconds) const;
   [[nodiscard]] double learned(std::size_t candidate, std::size_t other) const;
   [[nodiscard]] double& covariance(std::size_t a, std::size_t b) { return covariance_[a * beliefs_.size() + b]; }
   [[nodiscard]] double covariance(std::size_t a, std::size_t b) const { return covariance_[a * beliefs_.size() + b]; }
@@ -109,7 +112,7 @@ class Chooser {
   std::vector<double> mean_, covariance_;  ///< logarithms of seconds
   std::vector<double> noise_;              ///< per candidate: variance of its calls
   std::vector<bool> outliers_;             ///< per candidate: its last call was far from the estimate
-  double agree_seconds_, setup_seconds_;
+  double agree_seconds_, setup_seconds_, opening_seconds_;
   double spent_ = 0, agreeing_ = 0;  ///< seconds, as expected: in calls, in agreeing on costs
   std::uint64_t calls_ = 0, trials_ = 0;
   std::size_t timed_ = 0;  ///< candidate of the call that is timed

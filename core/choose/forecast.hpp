@@ -71,12 +71,14 @@ inline constexpr double agreements_of_planning = 16;
   return planning_seconds(ranks) + agreements_of_planning * agreement;
 }
 
+/// Seconds that opening connections to all other ranks takes, at most.
+[[nodiscard]] constexpr double opening_seconds(int ranks) { return 10e-3 * (ranks - 1); }
+
 /// True if a call may have opened connections, so that it says nothing of later ones. `wire_seconds`: the time that a
 /// host's link needs for the bytes that one rank sends.
 [[nodiscard]] constexpr bool may_open_connections(double seconds, int ranks, double wire_seconds) {
-  constexpr double opening = 10e-3;      // for each other rank, at most
   constexpr double over_the_wires = 16;  // times as long: no order of messages is as slow as that
-  return seconds < opening * (ranks - 1) && seconds > over_the_wires * wire_seconds;
+  return seconds < opening_seconds(ranks) && seconds > over_the_wires * wire_seconds;
 }
 
 }  // namespace hocket

@@ -333,7 +333,8 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
   const double error = prediction_error(choice);
   for (std::size_t i = 1; i < expected.size(); ++i) expected[i] *= error;
   choice.selection.emplace(std::move(names), expected, small_->agree_seconds,
-                           setup_seconds(members_.size(), small_->agree_seconds), cost_of(choice.kind), choice.known);
+                           setup_seconds(members_.size(), small_->agree_seconds), opening_seconds(members_.size()),
+                           cost_of(choice.kind), choice.known);
   choice.selection->seen(choice.calls - 1, choice.native_seconds);
   if (shares_wires(choice)) {
     choice.selection->fix_native();

@@ -74,7 +74,7 @@ class Selection {
   /// `names`: of the candidates, the library's own first; they outlive this. `predicted`: seconds of each, NaN where
   /// unknown. `known`: what earlier jobs have kept of them; no candidates: nothing.
   Selection(std::vector<std::string_view> names, std::span<const double> predicted, double agree_seconds,
-            double setup_seconds, AgreedCost::Of of, const KeptTimings& known);
+            double setup_seconds, double opening_seconds, AgreedCost::Of of, const KeptTimings& known);
 
   /// `calls` calls were served by the library before; one took `seconds`.
   void seen(std::uint64_t calls, double seconds);

@@ -235,6 +235,7 @@ void add_to_choices(nb::module_& m) {
       },
       "kept"_a, "learned"_a);
   m.def("setup_seconds", &setup_seconds, "ranks"_a, "agreement"_a);
+  m.def("opening_seconds", &opening_seconds, "ranks"_a);
   m.def("may_open_connections", &may_open_connections, "seconds"_a, "ranks"_a, "wire_seconds"_a);
   m.def(
       "forecast",

@@ -102,6 +102,13 @@ def test_a_first_call_that_opens_connections_does_not_speak_for_the_others() -> 
     assert served == [0, *[1] * 7]
 
 
+@pytest.mark.parametrize(("opening", "calls"), [(math.inf, 2), (0.1, 3)])
+def test_opening_connections_is_a_small_part_of_long_calls(opening: float, calls: int) -> None:
+    """A schedule that may save a little is tried at once if its first call takes little longer than others."""
+    served, _ = played(Chooser([math.nan, 0.97], opening_seconds=opening), lambda _, c: (1.0, 0.8)[c], 4)
+    assert served == [0] * (4 - calls) + [1] * calls
+
+
 def test_drift_is_followed() -> None:
     def cost(call: int, candidate: int) -> float:
         return 1.0 if candidate == 0 else 0.5 if call < 40 else 3.0
