@@ -96,7 +96,7 @@ bool Chooser::is_new(std::size_t candidate) const {
   return candidate > 0 && beliefs_[candidate].calls == 0 && beliefs_[candidate].timed == 0;
 }
 
-/// What the logarithm of a cost of so many seconds is expected to grow by in a first call, and its standard deviation:
+/// Growth of the logarithm of a cost of so many seconds that is expected of a first call, and its standard deviation:
 /// opening connections takes as long in short calls as in long ones.
 double Chooser::first_call(double seconds) const {
   const double longer = opening_seconds_ / seconds;
