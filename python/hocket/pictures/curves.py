@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b6670", "#8a6d00")
 MOST_TICKS: Final = 11
-WIDTH, HEIGHT = 9.0, 4.2  # inches
+CURVES, BENCH = (9.0, 4.2), (7.5, 6.0)  # inches
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +78,13 @@ def draw_curves(
         line = Curve("as predicted", list(zip(ends, ends, strict=True)), (), "--", style.MUTED, "")
         curves = [*curves, line]
     with style.context():
-        figure = style.new_figure(WIDTH, HEIGHT)
+        figure = style.new_figure(*CURVES)
         axes = figure.add_axes((0.1, 0.14, 0.87, 0.82))
         draw_on(axes, curves, sizes)
         axes.set_xlabel(x, color=style.MUTED)
         axes.set_ylabel(y, color=style.MUTED)
         style.save(figure, path)
     return path
-
-
-WIDTH, HEIGHT = 7.5, 6.0  # inches
 
 
 def draw_bench(rows: Sequence[Row], path: str | Path, *, title: str, subtitle: str) -> Path:
@@ -97,7 +94,7 @@ def draw_bench(rows: Sequence[Row], path: str | Path, *, title: str, subtitle: s
         raise UsageError("no size to draw", remedy="measure at least one")
     compared = [row for row in rows if row.ratio is not None]
     with style.context():
-        figure = style.new_figure(WIDTH, HEIGHT)
+        figure = style.new_figure(*BENCH)
         times = figure.add_axes((0.11, 0.42 if compared else 0.12, 0.85, 0.43 if compared else 0.73))
         bound = [(row.bytes, row.bound) for row in rows if row.bound is not None]
         curves = [
