@@ -65,9 +65,7 @@ void bind_chooser(nb::module_& m) {
       .def(
           "__init__",
           [](Chooser* self, const std::vector<double>& predicted, double agree_seconds, double setup_seconds,
-             double opening_seconds) {
-            new (self) Chooser(predicted, agree_seconds, setup_seconds, opening_seconds);
-          },
+             double opening_seconds) { new (self) Chooser(predicted, agree_seconds, setup_seconds, opening_seconds); },
           "predicted"_a, "agree_seconds"_a = 0.0, "setup_seconds"_a = 0.0,
           "opening_seconds"_a = std::numeric_limits<double>::infinity())
       .def("next", &Chooser::next)

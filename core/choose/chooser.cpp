@@ -52,8 +52,7 @@ double positive_part(double centre, double deviation) {
 
 }  // namespace
 
-Chooser::Chooser(std::span<const double> predicted, double agree_seconds, double setup_seconds,
-                 double opening_seconds)
+Chooser::Chooser(std::span<const double> predicted, double agree_seconds, double setup_seconds, double opening_seconds)
     : beliefs_(predicted.size()),
       noise_(predicted.size(), spread::call * spread::call),
       outliers_(predicted.size()),

@@ -19,11 +19,12 @@ namespace spread {
 inline constexpr double unknown = 10;      ///< nothing is known: the library's own call
 inline constexpr double prediction = 0.5;  ///< a prediction, wrong alike for all schedules of a place
 inline constexpr double candidate = 0.15;  ///< besides, of one candidate beside the others
-inline constexpr double first_call = 0.6;  ///< at most, a first call, which may open connections; it takes longer by as much
-inline constexpr double call = 0.2;        ///< one call beside the next, until calls show their own
-inline constexpr double least = 0.03;      ///< lower limit of `call`, whatever calls show
-inline constexpr double kept = 0.2;        ///< a typical cost that an earlier job has measured
-inline constexpr double drift = 0.005;     ///< growth per call of each candidate's uncertainty
+inline constexpr double first_call =
+    0.6;                             ///< at most, a first call, which may open connections; it takes longer by as much
+inline constexpr double call = 0.2;  ///< one call beside the next, until calls show their own
+inline constexpr double least = 0.03;   ///< lower limit of `call`, whatever calls show
+inline constexpr double kept = 0.2;     ///< a typical cost that an earlier job has measured
+inline constexpr double drift = 0.005;  ///< growth per call of each candidate's uncertainty
 }  // namespace spread
 
 /// Largest share of the time for timing calls that explore nothing.

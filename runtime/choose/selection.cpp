@@ -98,7 +98,10 @@ SmallCosts measure_small_costs(MPI_Comm own, MPI_Comm stepping) {
 
 Selection::Selection(std::vector<std::string_view> names, std::span<const double> predicted, double agree_seconds,
                      double setup_seconds, double opening_seconds, AgreedCost::Of of, const KeptTimings& known)
-    : names_(std::move(names)), measured_(names_.size()), chooser_(predicted, agree_seconds, setup_seconds, opening_seconds), cost_(of) {
+    : names_(std::move(names)),
+      measured_(names_.size()),
+      chooser_(predicted, agree_seconds, setup_seconds, opening_seconds),
+      cost_(of) {
   for (const CandidateTimings& candidate : known.candidates) {
     const auto same = std::ranges::find(names_, candidate.name);
     if (same != names_.end() && candidate.calls > 0)
