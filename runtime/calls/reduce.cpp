@@ -42,6 +42,10 @@ ReductionBuffers AllReduceCall::buffers(std::size_t, std::size_t ranks) const {
   return {contribution(), bytes_at(recvbuf), nullptr, std::move(elements)};
 }
 
+void ReduceScatterCall::hold(HeldArguments& held, const Team& team) {
+  counts = held.numbers(counts, static_cast<std::size_t>(team.size()));
+}
+
 std::size_t ReduceScatterCall::different_counts(const Team& team) const { return equal_ ? 1 : ranks_of(team); }
 
 std::size_t ReduceScatterCall::message_bytes(const Team& team) const {

@@ -97,9 +97,7 @@ struct ReduceScatterCall : ReductionCall {
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
   [[nodiscard]] ReductionBuffers buffers(std::size_t rank, std::size_t ranks) const;
-  void hold(HeldArguments& held, const Team& team) {
-    counts = held.numbers(counts, static_cast<std::size_t>(team.size()));
-  }
+  void hold(HeldArguments& held, const Team& team);
 
  private:
   /// The number of different counts: one for MPI_Reduce_scatter_block.

@@ -1,9 +1,12 @@
 #include "runtime/reduce/reduction.hpp"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "runtime/mpi/datatypes.hpp"
 #include "runtime/mpi/mpi_call.hpp"
