@@ -87,7 +87,7 @@ class Nonblocking {
 /// The same call on a communicator of the runtime's, by arguments that nobody changes: `held` outlives it.
 template <class Call>
 [[nodiscard]] Call held_on(MPI_Comm comm, Call call, HeldArguments& held, const Team& team) {
-  call.hold(held, team);
+  if constexpr (requires { call.hold(held, team); }) call.hold(held, team);
   call.comm = comm;
   return call;
 }

@@ -41,9 +41,6 @@ struct ReductionCall {
 
   /// The reason why the MPI library must serve the call because of its operation or type.
   [[nodiscard]] std::optional<FallbackReason> refused(Form form) const;
-  /// Nothing but counts: nonblocking and persistent reductions are scheduled only for predefined datatypes and
-  /// operations, which the program cannot free.
-  void hold(HeldArguments&, const Team&) {}
   /// True if the result depends on the candidate, and the user wants it reproducible while the program runs.
   [[nodiscard]] bool settled() const;
 
@@ -97,6 +94,8 @@ struct ReduceScatterCall : ReductionCall {
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
   [[nodiscard]] ReductionBuffers buffers(std::size_t rank, std::size_t ranks) const;
+  /// Counts alone: nonblocking and persistent reductions are scheduled only for predefined datatypes and operations,
+  /// which the program cannot free.
   void hold(HeldArguments& held, const Team& team);
 
  private:
