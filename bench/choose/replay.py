@@ -110,10 +110,8 @@ class Engine:
 
     def __init__(self, predicted: Sequence[float], agree: float, kept: Kept, cell: Cell) -> None:
         setup = choose.setup_seconds(cell.ranks, agree)
-        self.chooser, self.timed = (
-            choose.Chooser(list(predicted), agree, setup, choose.opening_seconds(cell.ranks)),
-            False,
-        )
+        opening = choose.opening_seconds(cell.ranks)
+        self.chooser, self.timed = choose.Chooser(list(predicted), agree, setup, opening), False
         self.looks, self.cell = [math.inf] if kept else [], cell
         for candidate, seconds in kept.items():
             self.chooser.recall(candidate, seconds)

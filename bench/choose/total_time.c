@@ -1,13 +1,13 @@
-/* total_time CALL BYTES CALLS: seconds of all calls together, the largest over the ranks; of each call, the mean over the
- * ranks; and of agreeing on one number; every message is checked. Nothing but the calls is timed. Equal, dense, fresh,
- * skewed and sparse are MPI_Alltoallv: all messages of BYTES; of half to one and a half BYTES, the same in all calls;
- * other ones in each call; of 16 BYTES for one in 32 and half of BYTES for the others, other ones in each call; or one
- * of BYTES in four. Union: what the columns send, by one MPI_Alltoallv of all ranks. Columns: an MPI_Alltoall on the
- * four columns of a grid of ranks at once; pencil: on its rows, then on its columns, in turn. Changing: an MPI_Alltoall
- * of BYTES, of half of it, and so on down to a 32nd, and again. Allreduce and bcast: BYTES in all, bcast from rank 0;
- * reduce_scatter: MPI_Reduce_scatter_block, BYTES to each rank. Reductions are MPI_BXOR: Open MPI's sums of bytes
- * saturate. After each bcast there is a barrier, timed with it: ranks agree on nothing in calls in which one need not
- * wait. */
+/* total_time CALL BYTES CALLS: seconds of all calls together, the largest over the ranks; of each call, the mean over
+ * the ranks; and of agreeing on one number; every message is checked. Nothing but the calls is timed. Equal, dense,
+ * fresh, skewed and sparse are MPI_Alltoallv: all messages of BYTES; of half to one and a half BYTES, the same in all
+ * calls; other ones in each call; of 16 BYTES for one in 32 and half of BYTES for the others, other ones in each
+ * call; or one of BYTES in four. Union: what the columns send, by one MPI_Alltoallv of all ranks. Columns: an
+ * MPI_Alltoall on the four columns of a grid of ranks at once; pencil: on its rows, then on its columns, in turn.
+ * Changing: an MPI_Alltoall of BYTES, of half of it, and so on down to a 32nd, and again. Allreduce and bcast: BYTES
+ * in all, bcast from rank 0; reduce_scatter: MPI_Reduce_scatter_block, BYTES to each rank. Reductions are MPI_BXOR:
+ * Open MPI's sums of bytes saturate. After each bcast there is a barrier, timed with it: ranks agree on nothing in
+ * calls in which one need not wait. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 
 enum { AGREEMENTS = 10, GRID_COLUMNS = 4 };
 enum Call {
-  ALLTOALL, ALLGATHER, EQUAL, DENSE, FRESH, SKEWED, SPARSE, UNION, COLUMNS, PENCIL, CHANGING, ALLREDUCE, REDUCE_SCATTER, BCAST,
-  CALLS
+  ALLTOALL, ALLGATHER, EQUAL, DENSE, FRESH, SKEWED, SPARSE, UNION, COLUMNS, PENCIL, CHANGING, ALLREDUCE,
+  REDUCE_SCATTER, BCAST, CALLS
 };
 
 /* One pair in `of`, with no pattern that a network could have. */
@@ -64,15 +64,16 @@ int main(int argc, char** argv) {
   int rank, n;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
-  static const char* const names[] = {"alltoall", "allgather", "equal",  "dense",    "fresh",     "skewed",         "sparse",
-                                      "union",    "columns",  "pencil",    "changing", "allreduce", "reduce_scatter", "bcast"};
+  static const char* const names[] = {"alltoall", "allgather", "equal",   "dense",  "fresh",    "skewed",    "sparse",
+                                      "union",    "columns",   "pencil",  "changing", "allreduce", "reduce_scatter",
+                                      "bcast"};
   int call = 0;
   while (call < CALLS && strcmp(argv[1], names[call]) != 0) ++call;
   if (call == CALLS) MPI_Abort(MPI_COMM_WORLD, 2);
   const int bytes = atoi(argv[2]), calls = atoi(argv[3]);
   const int one_for_all = call == ALLGATHER || call == ALLREDUCE || call == BCAST;
   const int results = call == ALLREDUCE || call == REDUCE_SCATTER || call == BCAST ? 1 : n;
-  const size_t stride = 16 * (size_t)bytes;  /* a skewed row is that long at worst */
+  const size_t stride = 16 * (size_t)bytes; /* a skewed row is that long at worst */
   unsigned char *out = calloc((size_t)n, stride), *in = calloc((size_t)n, stride);
   int* numbers = malloc(4 * (size_t)n * sizeof(int));
   int *sent = numbers, *received = numbers + n, *places = numbers + 2 * n, *origins = numbers + 3 * n;

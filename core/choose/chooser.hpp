@@ -19,12 +19,11 @@ namespace spread {
 inline constexpr double unknown = 10;      ///< nothing is known: the library's own call
 inline constexpr double prediction = 0.5;  ///< a prediction, wrong alike for all schedules of a place
 inline constexpr double candidate = 0.15;  ///< besides, of one candidate beside the others
-inline constexpr double first_call =
-    0.6;                             ///< at most, a first call, which may open connections; it takes longer by as much
-inline constexpr double call = 0.2;  ///< one call beside the next, until calls show their own
-inline constexpr double least = 0.03;   ///< lower limit of `call`, whatever calls show
-inline constexpr double kept = 0.2;     ///< a typical cost that an earlier job has measured
-inline constexpr double drift = 0.005;  ///< growth per call of each candidate's uncertainty
+inline constexpr double first_call = 0.6;  ///< at most, a first call; it is expected to take longer by as much
+inline constexpr double call = 0.2;        ///< one call beside the next, until calls show their own
+inline constexpr double least = 0.03;      ///< lower limit of `call`, whatever calls show
+inline constexpr double kept = 0.2;        ///< a typical cost that an earlier job has measured
+inline constexpr double drift = 0.005;     ///< growth per call of each candidate's uncertainty
 }  // namespace spread
 
 /// Largest share of the time for timing calls that explore nothing.
@@ -67,10 +66,10 @@ class Chooser {
  public:
   /// `predicted`: seconds of a call by each candidate, the library's own unknown (NaN) unless it was measured.
   /// `agree_seconds`: what agreeing on a cost takes the ranks. `setup_seconds`: what a schedule needs, besides, the
-  /// first time it serves. `opening_seconds`: by which its first call takes longer than others, at most. Throws
-  /// InputError where there is no candidate.
-  explicit Chooser(std::span<const double> predicted, double agree_seconds = 0, double setup_seconds = 0,
-                   double opening_seconds = std::numeric_limits<double>::infinity());
+  /// first time it serves. `opening_seconds`: what opening connections adds to its first call, at most; infinite where
+  /// nobody knows. Throws InputError where there is no candidate.
+  explicit Chooser(std::span<const double> predicted, double agree_seconds, double setup_seconds,
+                   double opening_seconds);
 
   /// An earlier job has typically measured so many seconds. Before the first decision.
   void recall(std::size_t candidate, double seconds);

@@ -104,7 +104,7 @@ class PlacedBlocks {
   PlacedBlocks(std::vector<Block> blocks, MPI_Comm comm, Copy copy = Copy::where_needed);
   /// The memory of each block.
   [[nodiscard]] const std::vector<Span>& blocks() const { return bytes_; }
-  /// That of the first.
+  /// The memory of the first block.
   [[nodiscard]] std::byte* data() const { return bytes_.front().at; }
   void pack(std::size_t block);    ///< packs the elements into contiguous bytes, where needed
   void unpack(std::size_t block);  ///< unpacks contiguous bytes into the elements, where needed
