@@ -33,7 +33,7 @@ from results_file import RESULTS, Row, begin, cells, grouped, provenance, read, 
 
 BLOCK = 4
 GAINFUL = 1.15  # times as fast: a place with something to gain
-IRREGULAR = ("dense", "fresh", "sparse")  # MPI_Alltoallv, as in overhead.py
+IRREGULAR = ("dense", "fresh", "skewed", "sparse")  # MPI_Alltoallv, as in overhead.py
 
 Costs = NDArray[np.float64]
 Kept = dict[int, float]

@@ -97,38 +97,41 @@ class IrregularServing {
     if (server.exchange != nullptr || (fixed_ != nullptr && fixed_->two_level)) return server;  // whatever others send
     const Volumes all = team_.vectors().ask(comm_, peer_bytes);
     if (!all.well_formed()) return {.why = FallbackReason::erroneous};
+    ScheduleCache::Known& known = team_.vectors().known(all, *std::move(peer_bytes));
     if (fixed_ != nullptr) {
-      plan(server, all, *std::move(peer_bytes), as_planned);
+      plan(server, all, known, as_planned);
     } else if (is_timed()) {
-      choose(server, all, *std::move(peer_bytes));
+      choose(server, all, known);
     } else {
-      limit(server, all, *std::move(peer_bytes));
+      limit(server, all, known);
       team_.backoff().answered(server.exchange != nullptr, server.why == FallbackReason::new_sizes);
     }
     return server;
   }
 
  private:
-  void choose(Server& server, const Volumes& all, PeerBytes peer_bytes) {
+  void choose(Server& server, const Volumes& all, ScheduleCache::Known& known) {
     const std::uint64_t unseen = team_.backoff().skipped();
-    server.chosen = team_.choices().begin(comm_, irregular_calls(), all.sizes(team_.size()), true, unseen);
+    MessageSizes sizes = all.sizes(team_.size());
+    sizes.come_again = known.comes_again;
+    server.chosen = team_.choices().begin(comm_, irregular_calls(), sizes, true, unseen);
     team_.backoff().answered(&server.chosen.candidate() != &all_candidates[0], server.chosen.goes_on());
     server.why = FallbackReason::faster;
     server.exchange = server.chosen.exchange();
-    if (server.chosen.candidate().planned) plan(server, all, std::move(peer_bytes), all_candidates[1]);
+    if (server.chosen.candidate().planned) plan(server, all, known, all_candidates[1]);
   }
 
-  void limit(Server& server, const Volumes& all, PeerBytes peer_bytes) {
+  void limit(Server& server, const Volumes& all, ScheduleCache::Known& known) {
     const std::uint64_t least = settings().min_bytes > 0 ? settings().min_bytes : least_bytes_scheduled;
     server.why = FallbackReason::small;
     if (all.messages == 0 || all.bytes / all.messages < least) return;
     if (!rooted_) server.exchange = team_.phases_for(comm_, all);
-    if (server.exchange == nullptr) plan(server, all, std::move(peer_bytes), as_planned);
+    if (server.exchange == nullptr) plan(server, all, known, as_planned);
   }
 
   /// `meanwhile`: serves sizes for which there is no schedule of their own, or none yet.
-  void plan(Server& server, const Volumes& all, PeerBytes peer_bytes, const Candidate& meanwhile) {
-    std::tie(server.exchange, server.why) = team_.vectors().planned(comm_, all, std::move(peer_bytes));
+  void plan(Server& server, const Volumes& all, ScheduleCache::Known& known, const Candidate& meanwhile) {
+    std::tie(server.exchange, server.why) = team_.vectors().planned(comm_, all, known);
     if (server.exchange == nullptr && !rooted_) server.exchange = team_.uneven_exchange(comm_, meanwhile);
   }
 

@@ -142,6 +142,7 @@ void Choices::settle(MPI_Comm comm) {
 Choices::Call Choices::begin(MPI_Comm comm, CallKind kind, const MessageSizes& sizes, bool waits,
                              std::uint64_t unseen) {
   Choice& choice = of(kind, sizes);
+  choice.sizes.come_again = sizes.come_again;
   choice.unseen = unseen;
   choice.calls += 1 + unseen;
   choice.unspent += 1 + unseen;
@@ -299,15 +300,16 @@ void Choices::open(MPI_Comm comm, Choice& choice) {
   const MPI_Comm own = members_.private_comm(comm);
   if (own == MPI_COMM_NULL) return;
   if (!small_) small_ = measure_small_costs(own, own);
-  const CallFacts facts{.bytes = choice.sizes.bytes,
-                        .ranks = members_.size(),
-                        .usual_window = usual.window,
-                        .segment = settings().segment,
-                        .is_usual_segment = settings().segment == usual_segment,
-                        .waits_for_turns = settings().flow_control == Flow::token,
-                        .has_phases = exchange != nullptr,
-                        .plans = uneven && (exchange == nullptr || choice.sizes.sparse > 0 || choice.sizes.skewed > 0 ||
-                                            !settings().algorithm.empty())};
+  const CallFacts facts{
+      .bytes = choice.sizes.bytes,
+      .ranks = members_.size(),
+      .usual_window = usual.window,
+      .segment = settings().segment,
+      .is_usual_segment = settings().segment == usual_segment,
+      .waits_for_turns = settings().flow_control == Flow::token,
+      .has_phases = exchange != nullptr,
+      .plans = uneven && (exchange == nullptr || !settings().algorithm.empty() ||
+                          (choice.sizes.come_again && choice.sizes.sparse + choice.sizes.skewed > 0))};
   std::vector<const Exchange*> exchanges;
   for (std::size_t i = 0; i < all_candidates.size(); ++i) {
     const Candidate& candidate = all_candidates[i];

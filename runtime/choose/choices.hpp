@@ -190,7 +190,6 @@ class Choices {
   /// Seconds of the offered candidates; `exchanges`: theirs, null of the library's own. Collective over `own`.
   [[nodiscard]] std::vector<double> predictions(MPI_Comm own, const Choice& choice,
                                                 std::span<const Exchange* const> exchanges) const;
-  [[nodiscard]] double planned_seconds(const Choice& choice) const;
   [[nodiscard]] double simulated(const Exchange& exchange, const Choice& choice, const Candidate& candidate) const;
   [[nodiscard]] double estimated(const Exchange& exchange, const Choice& choice, const Candidate& candidate) const;
   [[nodiscard]] double within_host_seconds(const Exchange& exchange, const Choice& choice) const;

@@ -19,6 +19,9 @@
 namespace hocket::runtime {
 namespace {
 
+/// Bytes. Squares of so few are sums of 64 bits for whatever fits a memory; of shorter messages all are alike.
+constexpr std::uint64_t square_unit = 256;
+
 /// A row or column, cut off so that the sum over all ranks cannot overflow.
 std::uint64_t clamped_sum(const std::vector<Volume>& volumes, int ranks) {
   const std::uint64_t most = std::numeric_limits<std::int64_t>::max() / static_cast<std::uint64_t>(ranks);
@@ -34,6 +37,7 @@ void combine(void* in, void* inout, int* length, MPI_Datatype*) {
   for (int i = 0; i < *length; ++i, ++from, ++to) {
     to->bytes += from->bytes;
     to->messages += from->messages;
+    to->squares += from->squares;
     to->most = std::max(to->most, from->most);
     to->known &= from->known;
   }
@@ -63,15 +67,14 @@ std::uint64_t ScheduleCache::candidates(const std::optional<PeerBytes>& peer_byt
   return bits;
 }
 
-ScheduleCache::Known* ScheduleCache::find(std::uint64_t common) {
+ScheduleCache::Known& ScheduleCache::of(std::uint64_t common, PeerBytes peer_bytes) {
   common &= ~well_formed;
-  if (common == 0) return nullptr;
-  Known& found = known_[static_cast<std::size_t>(std::countr_zero(common))];
-  found.last_use = ++uses_;
-  return &found;
-}
-
-ScheduleCache::Known& ScheduleCache::add(PeerBytes peer_bytes) {
+  if (common != 0) {
+    Known& found = known_[static_cast<std::size_t>(std::countr_zero(common))];
+    found.comes_again = true;
+    found.last_use = ++uses_;
+    return found;
+  }
   if (known_.size() < most) known_.emplace_back();
   Known& place = *std::ranges::min_element(known_, {}, &Known::last_use);  // a fresh one has none
   const std::uint64_t digest_of_these = digest(peer_bytes);
@@ -87,8 +90,9 @@ MessageSizes Volumes::sizes(int ranks) const {
   const std::uint64_t pairs = static_cast<std::uint64_t>(ranks) * static_cast<std::uint64_t>(ranks - 1);
   MessageSizes sizes{.bytes = static_cast<std::size_t>((bytes + pairs - 1) / pairs), .most = most};
   for (std::uint64_t of = 2 * messages; of < pairs && sizes.sparse < 3; of *= 4) ++sizes.sparse;
-  const double busiest = static_cast<double>(most) * ranks / static_cast<double>(std::max<std::uint64_t>(bytes, 1));
-  sizes.skewed = static_cast<std::uint8_t>((busiest > 1.5 ? 1 : 0) + (busiest > 3 ? 1 : 0));
+  const double units = static_cast<double>(bytes) / square_unit;
+  const double unlike = static_cast<double>(squares) * static_cast<double>(messages) / (units * units);
+  sizes.skewed = static_cast<std::uint8_t>((unlike > 1.5 ? 1 : 0) + (unlike > 4 ? 1 : 0));
   return sizes;
 }
 
@@ -97,6 +101,8 @@ Volumes VectorExchanges::ask(MPI_Comm comm, const std::optional<PeerBytes>& peer
   if (peer_bytes) {
     own.bytes = clamped_sum(peer_bytes->sends, members_->size());
     own.messages = peer_bytes->sends.size();
+    for (const Volume& volume : peer_bytes->sends)
+      own.squares += (volume.bytes / square_unit) * (volume.bytes / square_unit);
     own.most = std::max(own.bytes, clamped_sum(peer_bytes->receives, members_->size()));
     own.known = schedule_cache_.candidates(peer_bytes);
   }
@@ -109,18 +115,15 @@ Volumes VectorExchanges::ask(MPI_Comm comm, const std::optional<PeerBytes>& peer
 }
 
 std::pair<const Exchange*, FallbackReason> VectorExchanges::planned(MPI_Comm comm, const Volumes& all,
-                                                                    PeerBytes peer_bytes) {
-  ScheduleCache::Known* known = schedule_cache_.find(all.known);
-  const bool comes_again = known != nullptr;
-  if (!comes_again) known = &schedule_cache_.add(std::move(peer_bytes));
-  if (known->tried || (!comes_again && !is_large(all, members_->size()))) return {known->exchange.get(), known->why};
-  known->tried = true;
-  Made made = plan(comm, known->peer_bytes);
-  known->why = made.why;
-  if (!made.planned) return {nullptr, known->why};
+                                                                    ScheduleCache::Known& known) {
+  if (known.tried || (!known.comes_again && !is_large(all, members_->size()))) return {known.exchange.get(), known.why};
+  known.tried = true;
+  Made made = plan(comm, known.peer_bytes);
+  known.why = made.why;
+  if (!made.planned) return {nullptr, known.why};
   const MPI_Comm own = members_->private_comm(comm);
-  if (own != MPI_COMM_NULL) known->exchange = std::make_unique<Exchange>(own, std::move(*made.planned), settings());
-  return {known->exchange.get(), known->why};
+  if (own != MPI_COMM_NULL) known.exchange = std::make_unique<Exchange>(own, std::move(*made.planned), settings());
+  return {known.exchange.get(), known.why};
 }
 
 bool VectorExchanges::prepare(MPI_Comm comm) {

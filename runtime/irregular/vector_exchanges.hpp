@@ -29,7 +29,7 @@ class ScheduleCache {
   struct Known {
     PeerBytes peer_bytes;
     std::uint64_t digest = 0, last_use = 0;
-    bool tried = false;                              ///< to plan it
+    bool comes_again = false, tried = false;         ///< it was met before; to plan it
     FallbackReason why = FallbackReason::new_sizes;  ///< while there is no schedule
     std::unique_ptr<Exchange> exchange;              ///< its schedule
   };
@@ -37,10 +37,9 @@ class ScheduleCache {
   /// The known exchanges that match a call of these sizes on this rank: a bit for each, and `well_formed`. Nothing is
   /// known of a call without sizes.
   [[nodiscard]] std::uint64_t candidates(const std::optional<PeerBytes>& peer_bytes) const;
-  /// The exchange that all ranks' candidates have in common (their AND); null if there is none.
-  [[nodiscard]] Known* find(std::uint64_t common);
-  /// One that nobody knows yet, in place of the one that was not used for longest.
-  [[nodiscard]] Known& add(PeerBytes peer_bytes);
+  /// The exchange that all ranks' candidates have in common (their AND); if there is none, one that nobody knows yet,
+  /// in place of the one that was not used for longest.
+  [[nodiscard]] Known& of(std::uint64_t common, PeerBytes peer_bytes);
 
  private:
   std::vector<Known> known_;
@@ -79,8 +78,9 @@ class Backoff {
 /// The volume that all ranks send in one call.
 struct Volumes {
   std::uint64_t bytes = 0, messages = 0;
-  std::uint64_t most = 0;   ///< bytes that the busiest rank sends, or gets
-  std::uint64_t known = 0;  ///< ScheduleCache::candidates() of all ranks
+  std::uint64_t squares = 0;  ///< of the messages' sizes, in units of 256 bytes
+  std::uint64_t most = 0;     ///< bytes that the busiest rank sends, or gets
+  std::uint64_t known = 0;    ///< ScheduleCache::candidates() of all ranks
 
   /// False if some rank can tell that only the MPI library can serve the call.
   [[nodiscard]] bool well_formed() const { return (known & ScheduleCache::well_formed) != 0; }
@@ -98,10 +98,14 @@ class VectorExchanges {
   /// `peer_bytes`: nothing if only the MPI library can serve the call, as far as this rank can tell. Collective.
   [[nodiscard]] Volumes ask(MPI_Comm comm, const std::optional<PeerBytes>& peer_bytes) const;
 
+  /// The memory of a call's very sizes, from now on at the latest; `all`: what ask() has told of it.
+  [[nodiscard]] ScheduleCache::Known& known(const Volumes& all, PeerBytes peer_bytes) {
+    return schedule_cache_.of(all.known, std::move(peer_bytes));
+  }
   /// The schedule for the very sizes of a call, drawn up when they come a second time, or at once if they take much
   /// longer than that; null, on all ranks alike and with the reason, if there is none (yet). Collective.
   [[nodiscard]] std::pair<const Exchange*, FallbackReason> planned(MPI_Comm comm, const Volumes& all,
-                                                                   PeerBytes peer_bytes);
+                                                                   ScheduleCache::Known& known);
 
   struct Made {
     std::optional<Planned> planned;

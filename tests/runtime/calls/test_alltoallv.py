@@ -75,7 +75,7 @@ def calls_of(
 def test_the_same_counts_again_cost_one_small_reduction(launch: Launched, tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     calls = calls_of(launch, "30000x6 20000x4 30000x2", HOCKET_TRACE=str(trace))
-    one = (1, 32, 0)
+    one = (1, 40, 0)
     planned = [calls[1], calls[7]]  # when they come a second time
     assert all(call[3] == 1 for call in planned)
     assert [call[1:] for call in calls[2:6] + calls[8:]] == [one] * 8
@@ -101,7 +101,7 @@ def test_small_exchanges_soon_ask_nobody(launch: Launched) -> None:
     small, large = calls[:150], calls[150:]
     asked = [i for i, call in enumerate(small) if call[1] > 0]
     assert asked == [0, 1, 3, 6, 11, 20, 37, 70, 135]
-    assert all(call[1:] == (1, 32, 0) for call in large[-2:])  # noticed by and by
+    assert all(call[1:] == (1, 40, 0) for call in large[-2:])  # noticed by and by
     assert [call[1] > 0 for call in large].index(True) <= 64
 
 

@@ -281,6 +281,20 @@ def test_what_is_known_of_irregular_calls_serves_the_next_run(calls: Callable[..
     assert calls(SLOW, FAST, form="vector", number=12, network="chain:3,1").first == 1
 
 
+def test_sizes_that_come_again_may_have_a_schedule_of_their_own(
+    calls: Callable[..., Told], kept: Path
+) -> None:
+    """If they are skewed. Where they never do, what serves meanwhile would be taken for it."""
+    for form, offered in (("vector-skewed", False), ("vector-skewed-same", True)):
+        told = calls(SLOW, FAST, *LEARN, "-vv", form=form, number=6, size=32768)
+        predicted = re.search(r"predicted milliseconds:(.*)", told.said)
+        assert predicted is not None and (" planned " in predicted[1]) == offered, told.said
+        assert told.scheduled == 5
+        text = only_file(kept).read_text()
+        assert "layout=sparse-0-skewed-1" in text and ("candidate=planned," in text) == offered
+        only_file(kept).unlink()
+
+
 def test_nonblocking_irregular_calls_follow_what_blocking_ones_have_found(calls: Callable[..., Told]) -> None:
     """The first of them asks for communicators, which the barrier after it makes."""
     gained = calls(SLOW, FAST, form="vector-later")

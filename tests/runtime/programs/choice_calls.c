@@ -2,16 +2,17 @@
  * FORM: blocking, all-gather, broadcast (a barrier between two), broadcasts (nothing between them), all-reduce (of all
  * ranks' blocks), sums (all-reduces of floating-point numbers, the same in each call), sums-late (all-reduces; sums in
  * the last quarter of the calls), sums-early (the same, and a sum in the first call), sums-later (nonblocking sums with
- * a barrier after each), vector (MPI_Alltoallv, other sizes in each call), vector-later (in the last quarter of the
- * calls nonblocking ones, with a barrier after each), both (persistent after blocking), sizes (blocking; BYTES in the
- * first call, half of it in the next, down to a 32nd, and so on), left (blocking; BYTES in the first two calls, half of
- * it in all others), hiccup (blocking; the library's second call takes NATIVE_US, all others a thousandth), opens (the
- * same of the first), or stalls (blocking; the library's call takes NATIVE_US on one rank in turn, a thousandth on the
- * others, as if a message to it had been lost). The runtime sees this program's clock: a call that sends no message of
- * the runtime's takes NATIVE_US, another one SCHEDULED_US. So what it finds out does not depend on the machine.
- * LOOK_US: nor does what meetings and small messages take: MPI_Wtime moves by so much whenever the runtime looks at it,
- * from the seventh time on by LATER_US. Prints how many calls (where there are any: sums) were scheduled, which were
- * the first and the last, and how often this rank agreed with the others on something. */
+ * a barrier after each), vector (MPI_Alltoallv, other sizes in each call), vector-skewed (the same, with one message of
+ * each rank 32 times as long as the others), vector-skewed-same (the same sizes in all calls), vector-later (in the
+ * last quarter of the calls nonblocking ones, with a barrier after each), both (persistent after blocking), sizes
+ * (blocking; BYTES in the first call, half of it in the next, down to a 32nd, and so on), left (blocking; BYTES in the
+ * first two calls, half of it in all others), hiccup (blocking; the library's second call takes NATIVE_US, all others a
+ * thousandth), opens (the same of the first), or stalls (blocking; the library's call takes NATIVE_US on one rank in
+ * turn, a thousandth on the others, as if a message to it had been lost). The runtime sees this program's clock: a call
+ * that sends no message of the runtime's takes NATIVE_US, another one SCHEDULED_US. So what it finds out does not
+ * depend on the machine. LOOK_US: nor does what meetings and small messages take: MPI_Wtime moves by so much whenever
+ * the runtime looks at it, from the seventh time on by LATER_US. Prints how many calls (where there are any: sums) were
+ * scheduled, which were the first and the last, and how often this rank agreed with the others on something. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -81,9 +82,13 @@ static unsigned char value(int from, int to, int i, int round) {
 }
 
 struct buffers {
-  int rank, n, bytes, gather, reduce;
+  int rank, n, bytes, gather, reduce, skewed;
   unsigned char *out, *in;
 };
+
+static int length(const struct buffers* b, int from, int to) {
+  return b->skewed && (from + 1) % b->n != to ? b->bytes / 32 : b->bytes;
+}
 
 static void fill(struct buffers* b, int round) {
   for (int to = 0; to < (b->gather ? 1 : b->n); ++to)
@@ -106,7 +111,7 @@ static int right(const struct buffers* b, int round) {
     return 1;
   }
   for (int from = 0; from < b->n; ++from)
-    for (int i = 0; i < b->bytes; ++i)
+    for (int i = 0; i < length(b, from, b->rank); ++i)
       if (b->in[from * b->bytes + i] != value(from, b->gather ? 0 : b->rank, i, round)) return 0;
   return 1;
 }
@@ -151,6 +156,7 @@ int main(int argc, char** argv) {
   const int calls = atoi(argv[3]);
   struct buffers b = {.bytes = atoi(argv[2]),
                       .gather = strcmp(argv[1], "all-gather") == 0,
+                      .skewed = strncmp(argv[1], "vector-skewed", 13) == 0,
                       .reduce = strcmp(argv[1], "all-reduce") == 0 || strncmp(argv[1], "sums-", 5) == 0};
   MPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &b.n);
@@ -161,8 +167,9 @@ int main(int argc, char** argv) {
   if (argc > 6) look_us = later_us = atol(argv[6]);
   if (argc > 7) later_us = atol(argv[7]);
   const int vector = strncmp(argv[1], "vector", 6) == 0, sizes = strcmp(argv[1], "sizes") == 0, most = b.bytes;
-  int* counts = malloc(2 * (size_t)b.n * sizeof(int));
-  int* places = counts + b.n;
+  const int same = strcmp(argv[1], "vector-skewed-same") == 0;
+  int* counts = malloc(3 * (size_t)b.n * sizeof(int));
+  int *places = counts + b.n, *received = places + b.n;
   const int stalls = strcmp(argv[1], "stalls") == 0, left = strcmp(argv[1], "left") == 0,
             hiccup = strcmp(argv[1], "hiccup") == 0, opens = strcmp(argv[1], "opens") == 0;
   const long stalled_us = native_us;
@@ -176,9 +183,10 @@ int main(int argc, char** argv) {
     scheduled_call = 0;
     if (sizes) b.bytes = most >> round % 6;
     if (left) b.bytes = most >> (round >= 2);
-    if (vector) b.bytes = most - most / 64 * (round % 8);
+    if (vector && !same) b.bytes = most - most / 64 * (round % 8);
     for (int i = 0; i < b.n; ++i) {
-      counts[i] = b.bytes;
+      counts[i] = length(&b, b.rank, i);
+      received[i] = length(&b, i, b.rank);
       places[i] = i * b.bytes;
     }
     if (stalls) native_us = round % b.n == b.rank ? stalled_us : stalled_us / 1000;
@@ -191,11 +199,11 @@ int main(int argc, char** argv) {
       MPI_Bcast(b.rank == 0 ? b.out : b.in, b.bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
     else if (vector_later && round >= calls - calls / 4) {
       MPI_Request request;
-      MPI_Ialltoallv(b.out, counts, places, MPI_BYTE, b.in, counts, places, MPI_BYTE, MPI_COMM_WORLD, &request);
+      MPI_Ialltoallv(b.out, counts, places, MPI_BYTE, b.in, received, places, MPI_BYTE, MPI_COMM_WORLD, &request);
       MPI_Wait(&request, MPI_STATUS_IGNORE);
       MPI_Barrier(MPI_COMM_WORLD);
     } else if (vector)
-      MPI_Alltoallv(b.out, counts, places, MPI_BYTE, b.in, counts, places, MPI_BYTE, MPI_COMM_WORLD);
+      MPI_Alltoallv(b.out, counts, places, MPI_BYTE, b.in, received, places, MPI_BYTE, MPI_COMM_WORLD);
     else if (b.reduce)
       MPI_Allreduce(b.out, b.in, b.n * b.bytes, MPI_BYTE, MPI_BXOR, MPI_COMM_WORLD);
     else if (b.gather)
