@@ -84,10 +84,34 @@ def pytest_runtest_setup() -> None:
         pytest.skip("left to `make test`: the time of `make check` is over")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that wait for each other come first: --dist worksteal gives them to one worker, and the others take what is
     last in its list."""
     items.sort(key=lambda item: item.get_closest_marker("lab") is None)
+    for item in items:
+        if item.get_closest_marker("by_turns") and not mpi_has_its_turn(item):
+            item.add_marker("slow")
+
+
+def mpi_has_its_turn(item: pytest.Item) -> bool:
+    """Each value of a parameter comes to both MPIs if there is another parameter beside. Where there is no Open MPI,
+    MPICH has all."""
+    params: dict[str, object] = item.callspec.params  # type: ignore[attr-defined]
+    places = [place_of(mark, params) for mark in item.iter_markers("parametrize") if mark.args[0] != "mpi"]
+    is_open_mpi = getattr(params["mpi"], "__name__", str(params["mpi"])).startswith("open")
+    return "HOCKET_TEST_OPENMPI" not in os.environ or sum(places) % 2 == is_open_mpi
+
+
+def place_of(mark: pytest.Mark, params: dict[str, object]) -> int:
+    """Number of the case that a test has among those of a ``parametrize``."""
+    names, cases = mark.args
+    names = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    for number, case in enumerate(cases):
+        values = getattr(case, "values", case if len(names) > 1 else (case,))
+        if all(params[name] is value for name, value in zip(names, values, strict=True)):
+            return number
+    raise AssertionError(f"{names} are parametrized otherwise")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -82,6 +82,7 @@ def test_every_flow_control(planned: Check, flow: str) -> None:
     planned("chain:2,2", doubling(4, 10), 10, "--flow", flow, program=all_gathers(1, 40000))
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("seed", range(4))
 def test_random_gossip(planned: Check, seed: int) -> None:
     """Parts of any size, several messages of a rank in a phase, any window; segments wait for MPI."""

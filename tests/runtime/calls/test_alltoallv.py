@@ -130,6 +130,7 @@ def test_one_schedule_serves_all_sizes(launch: Launched, tmp_path: Path) -> None
     assert trace.with_name("trace.0").read_text().count("all-to-all ") == 15
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("candidate", "program"),
     [

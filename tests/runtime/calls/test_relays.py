@@ -34,6 +34,7 @@ def four(tmp_path: Path) -> str:
     return network_file(tmp_path / "four.toml", FOUR)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("links", NETWORKS.values(), ids=NETWORKS)
 def test_every_byte_arrives_in_every_form(check: Check, tmp_path: Path, links: Links) -> None:
     patterns = rows("alltoall", "dense in_place strided swapped", "equal", "world reverse", "*", "*")
@@ -43,6 +44,7 @@ def test_every_byte_arrives_in_every_form(check: Check, tmp_path: Path, links: L
         all_scheduled(said, form, by="relays", ranks=hosts_of(links), but=EARLY)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("flow", ["token", "window:2", "barrier", "free"])
 def test_every_layout_flow_and_part_of_the_ranks(check: Check, four: str, flow: str) -> None:
     """Two ranks have nobody who passes on: their host's routes carry them."""

@@ -40,6 +40,7 @@ def listed(network: str, pattern: str, size: int) -> list[str]:
     return [one["name"] for one in json.loads(done.stdout)["forecast"]["candidates"]]
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("form", "pattern", "size"),
     [

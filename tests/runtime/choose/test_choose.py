@@ -166,6 +166,7 @@ def test_what_is_known_serves_from_the_first_call_on(calls: Callable[..., Told],
     assert calls(SLOW, FAST, size=16384, number=12).first == 1, "nor that of another size"
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     "damage", [b"hocket choices 2\nplace=1 call\n", b"\xff\x00\n", b"hocket choices 1\n", b""]
 )

@@ -287,6 +287,7 @@ def test_an_mpicc_alone(hocket: Hocket, mpi: Mpi) -> None:
     assert "\nexport HOCKET_MIN_BYTES=1024\n" in by_launcher.stdout
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("network", "job", "says"),
     [

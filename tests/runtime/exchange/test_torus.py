@@ -18,6 +18,7 @@ Check = Callable[..., Said]
 CALLS = "in_turn 20001 2"  # all-to-alls and all-gathers in turn
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     "network", ["torus:4x4", "torus:2x2x2", "mesh:3x3", "torus:4x2*2", "hypercube:3", "torus:5x2"]
 )

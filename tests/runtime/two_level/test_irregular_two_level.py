@@ -47,6 +47,7 @@ def two_level(check: Check, tmp_path: Path) -> Callable[..., None]:
     return run
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("programs", "placement", "candidate"),
     [
@@ -68,6 +69,7 @@ def test_every_byte_arrives(
         two_level(program, placement, candidate)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("placement", "candidate"),
     [("unequal", "two-level-1"), ("block", "two-level-native"), ("cyclic", "two-level-leaders")],
