@@ -14,6 +14,9 @@ from hocket import _core
 from hocket.network import read_network
 from reported_calls import Said, all_scheduled
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., Said]
 
 ALL = {"HOCKET_MIN_BYTES": "1"}
@@ -82,7 +85,6 @@ def test_every_flow_control(planned: Check, flow: str) -> None:
     planned("chain:2,2", doubling(4, 10), 10, "--flow", flow, program=all_gathers(1, 40000))
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize("seed", range(4))
 def test_random_gossip(planned: Check, seed: int) -> None:
     """Parts of any size, several messages of a rank in a phase, any window; segments wait for MPI."""

@@ -14,6 +14,9 @@ from call_rows import neighbours, typed, vectors
 from reported_calls import Said
 from scheduled_calls import ALL, scheduled
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., Said]
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -130,7 +133,6 @@ def test_one_schedule_serves_all_sizes(launch: Launched, tmp_path: Path) -> None
     assert trace.with_name("trace.0").read_text().count("all-to-all ") == 15
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("candidate", "program"),
     [

@@ -16,6 +16,9 @@ from hocket.launch.mpi import Mpi, MpiFamily
 from hocket.network import read_network
 from reported_calls import Said, all_scheduled
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., Said]
 Launch = Callable[..., CompletedProcess[str]]
 
@@ -52,7 +55,6 @@ def planned(check: Check, tmp_path: Path) -> Callable[..., None]:
     return run
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize("network", ["chain:3,3", "torus:2x2x2"])
 def test_what_hocket_plans(check: Check, network: str, tmp_path: Path) -> None:
     ranks = read_network(network).ranks
@@ -66,7 +68,6 @@ def test_several_ranks_a_host(check: Check) -> None:
     all_scheduled(said, "MPI_Allreduce", *SCATTERS, "MPI_Reduce", but=ORDERED)
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize("window", [1, 2, 64])
 def test_a_ring_with_any_window(planned: Callable[..., None], window: int) -> None:
     planned("chain:2,2,2", ring(6, 100), 100, window=window, program="reduce_check 5003 20011")
@@ -77,14 +78,12 @@ def test_two_level(planned: Callable[..., None], env: dict[str, str]) -> None:
     planned("chain:4,4", doubling(8, 64), 64, program="reduce_check 1 16385", env=env)
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize("flow", ["barrier", "free"])
 def test_every_flow_control(planned: Callable[..., None], flow: str) -> None:
     planned("chain:2,2", both_ways(4, 10), 10, "--flow", flow, program="reduce_check 1 40000")
     planned("chain:2,2", doubling(4, 10), 10, "--flow", flow, program="reduce_check 1 40000")
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
 def test_random_schedules(planned: Callable[..., None], seed: int) -> None:
     """Parts of any size, several messages of a rank in a phase, any window; segments wait for MPI."""

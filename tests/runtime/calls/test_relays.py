@@ -18,6 +18,9 @@ from mpi_programs import compile_with_hocket
 from reported_calls import Said, all_scheduled
 from scheduled_calls import EVERYTHING
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., Said]
 Launch = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -34,7 +37,6 @@ def four(tmp_path: Path) -> str:
     return network_file(tmp_path / "four.toml", FOUR)
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize("links", NETWORKS.values(), ids=NETWORKS)
 def test_every_byte_arrives_in_every_form(check: Check, tmp_path: Path, links: Links) -> None:
     patterns = rows("alltoall", "dense in_place strided swapped", "equal", "world reverse", "*", "*")
@@ -44,7 +46,6 @@ def test_every_byte_arrives_in_every_form(check: Check, tmp_path: Path, links: L
         all_scheduled(said, form, by="relays", ranks=hosts_of(links), but=EARLY)
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize("flow", ["token", "window:2", "barrier", "free"])
 def test_every_layout_flow_and_part_of_the_ranks(check: Check, four: str, flow: str) -> None:
     """Two ranks have nobody who passes on: their host's routes carry them."""

@@ -13,6 +13,9 @@ from call_rows import all_gathers, all_to_alls
 from hocket.launch.mpi import Mpi
 from reported_calls import Said, all_scheduled
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., Said]
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -20,7 +23,6 @@ ALL_TO_ALL = all_to_alls()
 ERRORS = ("erroneous",)  # the program makes some
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("network", "ranks"),
     [("chain:4,4", 8), ("star:5", 5), ("tree:(1,(2,2),3)", 8), ("star:4*2", 8), ("chain:3,2,1", 6)],
@@ -29,7 +31,6 @@ def test_every_byte_arrives(check: Check, network: str, ranks: int) -> None:
     all_scheduled(check(ALL_TO_ALL, network, ranks), "MPI_Alltoall", but=ERRORS)
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize("flow", ["window:2", "barrier", "free"])
 def test_every_flow_control(check: Check, flow: str) -> None:
     all_scheduled(check(ALL_TO_ALL, "chain:3,3", 6, "--flow", flow), "MPI_Alltoall", but=ERRORS)

@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 
 # Microseconds a call. What a step costs is measured: milliseconds on busy machines.
@@ -166,7 +169,6 @@ def test_what_is_known_serves_from_the_first_call_on(calls: Callable[..., Told],
     assert calls(SLOW, FAST, size=16384, number=12).first == 1, "nor that of another size"
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize(
     "damage", [b"hocket choices 2\nplace=1 call\n", b"\xff\x00\n", b"hocket choices 1\n", b""]
 )

@@ -13,12 +13,14 @@ from hocket import _core
 from hocket.network import read_network
 from reported_calls import Said, all_scheduled
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., Said]
 
 CALLS = "in_turn 20001 2"  # all-to-alls and all-gathers in turn
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize(
     "network", ["torus:4x4", "torus:2x2x2", "mesh:3x3", "torus:4x2*2", "hypercube:3", "torus:5x2"]
 )

@@ -14,6 +14,9 @@ from hocket.launch.mpi import Mpi
 from mpi_programs import mpiexec
 from reported_calls import Said
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., Said]
 Told = Callable[..., tuple[subprocess.CompletedProcess[str], Said]]
 
@@ -47,7 +50,6 @@ def two_level(check: Check, tmp_path: Path) -> Callable[..., None]:
     return run
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("programs", "placement", "candidate"),
     [
@@ -69,7 +71,6 @@ def test_every_byte_arrives(
         two_level(program, placement, candidate)
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("placement", "candidate"),
     [("unequal", "two-level-1"), ("block", "two-level-native"), ("cyclic", "two-level-leaders")],

@@ -12,6 +12,9 @@ from builds import compile_once
 from call_rows import all_gathers, all_to_alls, vectors
 from reported_calls import Said, all_scheduled
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., Said]
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 Told = Callable[..., tuple[subprocess.CompletedProcess[str], Said]]
@@ -59,7 +62,6 @@ def two_level(check: Check, tmp_path: Path) -> Callable[..., Said]:
     return run
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize("program", CALLS, ids=["all-to-all", "all-gather", "reduce"])
 @pytest.mark.parametrize(
     ("placement", "candidate"),
@@ -80,7 +82,6 @@ def test_every_byte_arrives(
     all_scheduled(said, *CALLS[program], by=by, ranks=len(PLACEMENTS[placement]), but=USUAL)
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize("placement", ["block", "cyclic"])
 def test_all_ranks_lead_in_all_to_alls(two_level: Callable[..., Said], placement: str) -> None:
     said = two_level(all_to_alls(rounds=2), placement, "two-level-leaders")
@@ -88,7 +89,6 @@ def test_all_ranks_lead_in_all_to_alls(two_level: Callable[..., Said], placement
     all_scheduled(said, "MPI_Alltoall", by=by, ranks=len(PLACEMENTS[placement]), but=USUAL)
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize(
     "program", [all_gathers(1000, 100003), "reduce_check 1 1000 20001"], ids=["all-gather", "reduce"]
 )
@@ -135,7 +135,6 @@ def test_without_memory_all_go_rank_by_rank(two_level: Callable[..., Said]) -> N
     assert not said.by_two_level()
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("what", "program"),
     [
@@ -155,7 +154,6 @@ def test_ranks_that_cannot_share_memory_say_so_once(check: Check, what: str, pro
     assert not said.by_two_level() and (program.startswith("alltoallv") or said.scheduled("MPI_Alltoall"))
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("how", "candidate"), [("kill", "two-level-1"), ("exit", "two-level-1"), ("kill", "two-level-leaders")]
 )
@@ -198,7 +196,6 @@ def test_memory_does_not_grow_with_calls(told: Told) -> None:
     assert late - early < 512, "KiB; 1,800 calls lie between"
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize(
     "program",
     [all_to_alls(rounds=2), vectors(2000), "alltoallv_check 2000 changing"],

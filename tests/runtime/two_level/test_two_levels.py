@@ -8,6 +8,9 @@ import pytest
 
 from reported_calls import Said, all_scheduled
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., Said]
 
 SUMS = ["MPI_Reduce_scatter_block", "MPI_Reduce_scatter", "MPI_Reduce"]
@@ -18,7 +21,6 @@ NARROW = ("operation",)
 PLACES = [("chain:2,1", 2), ("chain:3,2", 3), ("chain:2,2,2", 1), ("chain:4,3", 2), ("star:2", 3)]
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize(("network", "ranks"), PLACES)
 def test_any_number_of_hosts(check: Check, network: str, ranks: int) -> None:
     """With one rank a host there is nothing to aggregate: rank by rank."""
@@ -29,7 +31,6 @@ def test_any_number_of_hosts(check: Check, network: str, ranks: int) -> None:
         all_scheduled(said, *SUMS, "MPI_Bcast", but=NARROW)
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize(("network", "ranks"), PLACES[:2])
 def test_where_nobody_has_named_a_candidate(check: Check, network: str, ranks: int) -> None:
     """Sums that round go by aggregates at once, all others rank by rank."""
