@@ -23,7 +23,7 @@ PHASE, SRC, DST = range(3)
 
 
 def columns(path: Path) -> np.ndarray:
-    """Of a long dump: all of it, a row a transfer; what goes to everyone goes to -1."""
+    """A long dump, a row a transfer; what goes to everyone goes to -1."""
     head, _, body = path.read_text().partition("\n")
     assert head == HEADER
     return np.loadtxt(io.StringIO(body.replace("*", "-1")), np.int64, delimiter=",", ndmin=2)
