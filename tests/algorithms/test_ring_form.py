@@ -121,7 +121,7 @@ def test_tables_that_lead_neighbours_over_the_same_link() -> None:
     ("source", "pattern"),
     [
         ("tree:3x19x19", "all-reduce"),
-        ("fat-tree:34x32x16", "all-gather"),
+        pytest.param("fat-tree:34x32x16", "all-gather", marks=pytest.mark.slow),
         ("fat-tree:34x32x16", "reduce-scatter"),
         ("dragonfly:33x16x2", "all-gather"),
     ],

@@ -23,6 +23,7 @@ def built_in(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.by_turns
 def test_measures_and_keeps(hocket: Call, tmp_path: Path, mpi: Mpi, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine figures differ, and are measured again for as long as there is time."""
     monkeypatch.setattr(calibrate, "_QUICK_BUDGET", 6.0)

@@ -88,6 +88,7 @@ def test_the_report_adds_up() -> None:
     assert "first touch" not in _summary(later, with_steps=True)
 
 
+@pytest.mark.by_turns
 def test_records_by_a_field_on_a_network(sort) -> None:
     records = np.zeros(999, RECORD)
     records["id"], records["weight"] = np.arange(999), some_keys(999)
@@ -101,6 +102,7 @@ def test_records_by_a_field_on_a_network(sort) -> None:
     assert np.load("records.npy").tobytes() == records[np.argsort(records["weight"], kind="stable")].tobytes()
 
 
+@pytest.mark.by_turns
 def test_fewer_rows_than_ranks(sort) -> None:
     for keys in (some_keys(0, "i2"), some_keys(2, "?")):
         np.save("keys.npy", keys)
@@ -165,6 +167,7 @@ def test_refused(hocket, files, arguments: str, says: str) -> None:
     assert names() == before
 
 
+@pytest.mark.by_turns
 def test_more_than_memory(mpi: Mpi, program, files) -> None:
     pytest.importorskip("mpi4py")
     answer = program("hocket-sort", "keys.npy", "keys.npy", "-n", 2, "--mpi", mpi.mpiexec, "--memory", "300B")

@@ -113,7 +113,7 @@ def test_leaves_of_many_hosts(ratio: int) -> None:
     assert found_sets(probe) == set(true_splits(plan))
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
 def test_a_thousand_hosts(seed: int) -> None:
     """Half of the rounds that each set alone would take: hosts beside known sets are asked at once with these."""
     rng = Random(seed)

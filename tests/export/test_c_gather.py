@@ -101,6 +101,7 @@ def run_check(mpi: MpiUnderTest, routine: Path, ranks: int, *flags: str, **varia
     return mpi.run(program, ranks, **variables)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("network", "ranks", "shape", "flow"),
     [
@@ -155,6 +156,7 @@ def test_what_no_routine_is_written_for() -> None:
         routine_source(planned("star:4", "ring", bytes=0), "star:4", options)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("network", "ranks", "algorithm", "alpha"),
     [

@@ -60,6 +60,7 @@ def run_check(
     return done.stdout
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("collective", COLLECTIVES)
 @pytest.mark.parametrize(
     ("network", "ranks", "flow"), [("chain:3,2", 5, "token"), ("torus:2x3", 6, "window:2")]

@@ -51,6 +51,7 @@ def run_check(
     return done.stdout
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("collective", COLLECTIVES)
 @pytest.mark.parametrize(
     ("network", "ranks", "flow", "root"), [("chain:3,2", 5, "token", 1), ("star:3*2", 6, "window:2", 5)]

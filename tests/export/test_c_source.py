@@ -45,6 +45,7 @@ def run_check(mpi: MpiUnderTest, routine: Path, ranks: int, *flags: str, **varia
     return mpi.run(program, ranks, **variables)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("network", "ranks", "flow"),
     [

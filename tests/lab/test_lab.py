@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -281,6 +282,27 @@ def test_a_kept_lab_stays_and_a_stale_one_goes() -> None:
 def test_thirty_two_hosts_stand_up() -> None:
     with Lab.up(two_switches(hosts=16)) as lab:
         assert lab.ranks == 32
+
+
+@pytest.mark.lab
+@needs_root
+def test_labs_that_come_up_at_once_allow_congestion_control_by_turns() -> None:
+    """The first would else take back what the second relies on."""
+    allowed = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
+    before, seen = allowed.read_text(encoding="ascii"), []
+
+    def come_up() -> None:
+        with cluster._congestion_control_allowed("cubic"):
+            seen.append("cubic" in allowed.read_text(encoding="ascii").split())
+
+    with Lab.up(two_switches()):  # which makes the folder of labs
+        with cluster._congestion_control_allowed("cubic"):
+            other = threading.Thread(target=come_up)
+            other.start()
+            other.join(0.3)
+            assert other.is_alive() and not seen
+        other.join(10)
+    assert seen == [True] and allowed.read_text(encoding="ascii") == before
 
 
 @pytest.mark.lab

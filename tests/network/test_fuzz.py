@@ -16,7 +16,7 @@ from spoilt import exchanged, mutated
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "networks"
 HAS_CORE = importlib.util.find_spec("hocket._core") is not None
-EXAMPLES_EACH = 150
+EXAMPLES_EACH = 50
 modest = settings(
     derandomize=True,
     deadline=None,

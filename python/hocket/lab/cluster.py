@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
 import re
@@ -11,7 +12,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -97,22 +98,23 @@ def check_network(network: NetworkDescription, ecmp: bool = False) -> None:
 
 @contextmanager
 def _congestion_control_allowed(name: str) -> Iterator[None]:
-    """Let namespaces choose the congestion control ``name``; the kernel allows only a few by default."""
-    before = _ALLOWED.read_text(encoding="ascii").strip()
-    if name in before.split():
+    """Let namespaces choose the congestion control ``name``; the kernel allows only a few by default. Of labs that come
+    up at once one waits for the other, which would take back what it relies on."""
+    with ExitStack() as stack:
+        folder = os.open(state.STATE_DIR, os.O_RDONLY)
+        stack.callback(os.close, folder)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        before = _ALLOWED.read_text(encoding="ascii").strip()
+        if name not in before.split():
+            try:
+                _ALLOWED.write_text(f"{before} {name}\n", encoding="ascii")
+            except OSError as error:
+                there = _AVAILABLE.read_text(encoding="ascii").strip()
+                raise UsageError(
+                    f"this kernel has no congestion control '{name}'", remedy=f"give --cc one of: {there}"
+                ) from error
+            stack.callback(_ALLOWED.write_text, before + "\n", encoding="ascii")
         yield
-        return
-    try:
-        _ALLOWED.write_text(f"{before} {name}\n", encoding="ascii")
-    except OSError as error:
-        there = _AVAILABLE.read_text(encoding="ascii").strip()
-        raise UsageError(
-            f"this kernel has no congestion control '{name}'", remedy=f"give --cc one of: {there}"
-        ) from error
-    try:
-        yield
-    finally:
-        _ALLOWED.write_text(before + "\n", encoding="ascii")
 
 
 class Lab:

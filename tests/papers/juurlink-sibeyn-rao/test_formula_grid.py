@@ -29,14 +29,14 @@ def check(sides: list[int], r: float, wraparound: bool = True, half_duplex: bool
             assert plan.time >= plan.bound * (1 - 1e-9), case
 
 
-# Long rings are sampled, every fifth or nineteenth, among them odd, even and prime ones; the others are in
+# Long rings are sampled, every eleventh or nineteenth, among them odd, even and prime ones; the others are in
 # `make test-slow`.
 @pytest.mark.parametrize("r", [1.0, 16.0])
 @pytest.mark.parametrize(
     ("first", "last", "every"),
     [
         *((n, n + 31, 1) for n in range(1, 97, 32)),
-        (97, 256, 5),
+        (97, 256, 11),
         *(pytest.param(n, n + 31, 1, marks=pytest.mark.slow) for n in range(97, 257, 32)),
     ],
 )

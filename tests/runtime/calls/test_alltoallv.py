@@ -14,6 +14,9 @@ from call_rows import neighbours, typed, vectors
 from reported_calls import Said
 from scheduled_calls import ALL, scheduled
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., Said]
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 

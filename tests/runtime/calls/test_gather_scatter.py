@@ -17,6 +17,9 @@ from mpi_programs import mpiexec
 from reported_calls import Said, all_scheduled
 from scheduled_calls import EVERYTHING
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., Said]
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 Told = Callable[..., tuple[subprocess.CompletedProcess[str], Said]]

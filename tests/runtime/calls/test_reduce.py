@@ -16,6 +16,9 @@ from hocket.launch.mpi import Mpi, MpiFamily
 from hocket.network import read_network
 from reported_calls import Said, all_scheduled
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., Said]
 Launch = Callable[..., CompletedProcess[str]]
 

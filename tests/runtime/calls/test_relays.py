@@ -18,6 +18,9 @@ from mpi_programs import compile_with_hocket
 from reported_calls import Said, all_scheduled
 from scheduled_calls import EVERYTHING
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., Said]
 Launch = Callable[..., subprocess.CompletedProcess[str]]
 

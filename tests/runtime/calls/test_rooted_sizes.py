@@ -13,6 +13,9 @@ from hocket.network import read_network
 from hocket.planning.plan import plan_collective
 from reported_calls import Said, all_scheduled
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 NETWORK, RANKS = "star:4@8Kbit", 4
 #: Bytes of a call, and of those as which it is planned.
 SIZES = {4: 1024, 2044: 1024, 2048: 16384, 65532: 16384, 65536: 1 << 20, 1 << 20: 1 << 20}

@@ -17,6 +17,9 @@ from hocket.network import read_network
 from hocket.planning.candidates import forecast
 from hocket.planning.plan import plan_collective
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Launch = Callable[..., subprocess.CompletedProcess[str]]
 
 SLOW, FAST = "600000", "600"  # microseconds of a call by the library, by a schedule

@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 
 # Microseconds a call. What a step costs is measured: milliseconds on busy machines.

@@ -11,6 +11,9 @@ from types import MappingProxyType
 
 import pytest
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 
 # Microseconds a call, and the calls of a job.

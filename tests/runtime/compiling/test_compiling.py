@@ -15,7 +15,7 @@ import pytest
 
 from hocket.errors import HocketError, MissingToolError
 from hocket.launch.mpi import Mpi
-from hocket.launch.runtime.compiling import compile_all, compile_native
+from hocket.launch.runtime.compiling import compile_native
 from hocket.system.cache import build_once
 
 # Like a compiler driver: leaves a file where temporary ones go and a process of its own, and takes long.
@@ -25,10 +25,10 @@ BUILDER = """
 import os, sys
 from pathlib import Path
 from hocket.system.cache import build_once
-from hocket.launch.runtime.compiling import compile_all
+from hocket.launch.runtime.compiling import compile_native
 
 pids, command = sys.argv[1], sys.argv[2:]
-compiles = lambda folder, work: compile_all([[*command, f"{pids}/{n}"] for n in range(2)], os.environ, work)
+compiles = lambda folder, work: compile_native([*command, f"{pids}/0"], os.environ, work)
 build_once("runtime-1", ["a"], compiles)
 """
 
@@ -109,17 +109,11 @@ def build(places: dict[str, Path], script: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", script, str(places["pids"]), *DRIVER], env=environment)
 
 
-def start_builder(places: dict[str, Path]) -> tuple[subprocess.Popen[bytes], list[int]]:
-    """A process that builds, with at least one compiler at work; and the compilers' processes."""
-    builder = build(places, BUILDER)
-    begun = min(2, os.cpu_count() or 1)
-
-    def at_work() -> bool:
-        files = list(places["pids"].iterdir())
-        return len(files) >= begun and all(file.read_text().strip() for file in files)
-
-    wait_until(at_work, "the compilers do not start")
-    return builder, [int(file.read_text()) for file in places["pids"].iterdir()]
+def start_builder(places: dict[str, Path]) -> tuple[subprocess.Popen[bytes], int]:
+    """A process that builds, with a compiler at work; and the compiler's process."""
+    builder, file = build(places, BUILDER), places["pids"] / "0"
+    wait_until(lambda: file.exists() and file.read_text().strip(), "the compiler does not start")
+    return builder, int(file.read_text())
 
 
 def left(places: dict[str, Path]) -> list[str]:
@@ -129,11 +123,11 @@ def left(places: dict[str, Path]) -> list[str]:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_leaves_nothing(places: dict[str, Path], number: signal.Signals) -> None:
-    builder, compilers = start_builder(places)
+    builder, compiler = start_builder(places)
     builder.send_signal(number)
     assert builder.wait(60) != 0
     assert left(places) == [] and list((places["cache"] / "hocket").iterdir()) == []
-    wait_until(lambda: not any(map(is_alive, compilers)), "compilers go on")
+    wait_until(lambda: not is_alive(compiler), "the compiler goes on")
 
 
 def test_a_command_that_is_ended_says_so(mpi: Mpi, tmp_path: Path) -> None:
@@ -182,28 +176,20 @@ def test_what_a_killed_build_leaves_goes_with_the_next(
     places: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It lies in the cache, where its lock tells that nobody uses it any more; /tmp is never used."""
-    builder, compilers = start_builder(places)
+    builder, compiler = start_builder(places)
     builder.kill()
     builder.wait(60)
-    wait_until(lambda: not any(map(is_alive, compilers)), "compilers go on")
+    wait_until(lambda: not is_alive(compiler), "the compiler goes on")
     assert list(places["tmp"].iterdir()) == [] and len(left(places)) == 1
     monkeypatch.setenv("XDG_CACHE_HOME", str(places["cache"]))
     build_once("runtime-1", ["a"], lambda folder, _: (folder / "a").touch())
     assert left(places) == []
 
 
-def test_the_first_failure_ends_the_others(tmp_path: Path) -> None:
-    """And those that wait for a processor do not begin."""
-    processors = os.cpu_count() or 1
-    files = [tmp_path / f"{n}" for n in range(4 * processors)]
-    others = [["sh", "-c", 'echo "$$" > "$0"; exec sleep 100', str(file)] for file in files]
-    at_work = f"while ! test -s {files[0]}; do sleep 0.01; done;" if processors > 1 else ""
-    fails = ["sh", "-c", f"{at_work} echo 'x.cpp:1: error: no such thing' >&2; exit 1"]
+def test_what_does_not_compile_is_told(tmp_path: Path) -> None:
+    fails = ["sh", "-c", "echo 'x.cpp:1: error: no such thing' >&2; exit 1"]
     with pytest.raises(MissingToolError, match=r"failed: x.cpp:1: error: no such thing; try by hand: sh"):
-        compile_all([fails, *others], os.environ, tmp_path)
-    begun = [int(file.read_text()) for file in files if file.exists() and file.read_text()]
-    assert (processors == 1) == (begun == []) and len(begun) < processors
-    wait_until(lambda: not any(map(is_alive, begun)), "the others go on")
+        compile_native(fails, os.environ, tmp_path)
 
 
 def test_no_such_compiler(tmp_path: Path) -> None:
@@ -211,17 +197,11 @@ def test_no_such_compiler(tmp_path: Path) -> None:
         compile_native(["/nonexistent/mpicc"], os.environ, tmp_path)
 
 
-def test_each_file_is_told(tmp_path: Path) -> None:
-    told: list[int] = []
-    compile_all([["true"]] * 5, os.environ, tmp_path, lambda: told.append(1))
-    assert len(told) == 5
-
-
 PROGRESS = """
 from hocket.launch.runtime.compiling import progress
-with progress("the runtime for MPICH 5.0", 7) as done:
-    for _ in range(3):
-        done()
+import time
+with progress("the runtime for MPICH 5.0"):
+    time.sleep(1.1)
 """
 
 
@@ -229,11 +209,10 @@ def test_progress_is_one_line_in_a_file() -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRESS], capture_output=True, text=True, timeout=60, check=True
     )
-    assert done.stderr == "hocket: building the runtime for MPICH 5.0 (once, 7 files)\n"
+    assert done.stderr == "hocket: building the runtime for MPICH 5.0 (once)\n"
 
 
-def test_progress_is_a_bar_on_a_terminal() -> None:
-    """That counts the files."""
+def test_progress_counts_the_seconds_on_a_terminal() -> None:
     ours, its = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
     environment.pop("NO_COLOR", None)
@@ -250,4 +229,4 @@ def test_progress_is_a_bar_on_a_terminal() -> None:
         shown += piece
     os.close(ours)
     assert builder.wait(60) == 0
-    assert b"(once, 7 files)" in shown and b"3/7" in shown
+    assert b"(once)" in shown and b"0:00:01" in shown

@@ -95,6 +95,7 @@ def test_plain_mpiexec(shell: Shell) -> None:
     assert scheduled(shell(PLAIN), phases=16)
 
 
+@pytest.mark.by_turns
 def test_twice_is_like_once_and_unset_takes_it_back(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +119,7 @@ def test_twice_is_like_once_and_unset_takes_it_back(
     assert done.stdout.count(" 0 wrong") == 2
 
 
+@pytest.mark.by_turns
 def test_another_placement_replaces_the_earlier_one(shell: Shell) -> None:
     """Placed by names, the ranks of one machine are on no host of this network."""
     names = PLAIN.replace("--placement order", "--placement names").split("\n")[0]
@@ -126,6 +128,7 @@ def test_another_placement_replaces_the_earlier_one(shell: Shell) -> None:
     assert "is not in the network file" in done.stderr
 
 
+@pytest.mark.by_turns
 def test_run_within_a_prepared_shell(shell: Shell) -> None:
     """``hocket run`` preloads its shim once, not beside the one that is preloaded already."""
     prepare = PLAIN.splitlines()[0]
@@ -195,6 +198,7 @@ def loaded(tcl: str, modulefile: str) -> list[list[str]]:
     return [line.split("\t") for line in done.stdout.splitlines()]
 
 
+@pytest.mark.by_turns
 def test_the_documented_module(shell: Shell, tmp_path: Path) -> None:
     """It says what the ``export`` lines say; everybody can read what it names, and nobody else write."""
     text = MODULE.replace("/opt/modulefiles", "modules").replace("/opt/hocket", str(tmp_path / "opt"))
@@ -287,6 +291,7 @@ def test_an_mpicc_alone(hocket: Hocket, mpi: Mpi) -> None:
     assert "\nexport HOCKET_MIN_BYTES=1024\n" in by_launcher.stdout
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("network", "job", "says"),
     [

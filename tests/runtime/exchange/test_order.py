@@ -21,6 +21,9 @@ from hocket import _core
 from hocket.network import read_network
 from scheduled_calls import ALL, thirds
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., str]
 Event = tuple[str, tuple[int, ...]]
 

@@ -13,6 +13,9 @@ from hocket import _core
 from hocket.network import read_network
 from reported_calls import Said, all_scheduled
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., Said]
 
 CALLS = "in_turn 20001 2"  # all-to-alls and all-gathers in turn

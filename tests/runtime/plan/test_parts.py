@@ -60,6 +60,7 @@ def planned_rows(network: _core.Network, pattern: str) -> tuple[str, list[Sends]
     return f"{planned.schedule.phases} phases by '{planned.algorithm.name}'", rows
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("network", "parts"),
     [

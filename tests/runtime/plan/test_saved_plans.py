@@ -61,6 +61,7 @@ def traced(trace: Path) -> list[tuple[str, Sends]]:
     return found
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("name", "network", "size", "more", "program"),
     CASES,

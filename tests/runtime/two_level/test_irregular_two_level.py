@@ -14,6 +14,9 @@ from hocket.launch.mpi import Mpi
 from mpi_programs import mpiexec
 from reported_calls import Said
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., Said]
 Told = Callable[..., tuple[subprocess.CompletedProcess[str], Said]]
 

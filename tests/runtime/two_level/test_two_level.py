@@ -12,6 +12,9 @@ from builds import compile_once
 from call_rows import all_gathers, all_to_alls, vectors
 from reported_calls import Said, all_scheduled
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., Said]
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 Told = Callable[..., tuple[subprocess.CompletedProcess[str], Said]]

@@ -8,6 +8,9 @@ import pytest
 
 from reported_calls import Said, all_scheduled
 
+# What an MPI does with a call, in any form and layout, is in test_call_grid with both.
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., Said]
 
 SUMS = ["MPI_Reduce_scatter_block", "MPI_Reduce_scatter", "MPI_Reduce"]

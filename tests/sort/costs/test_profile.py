@@ -44,6 +44,7 @@ def test_the_profile_that_is_named(mpi: Mpi, tmp_path: Path) -> None:
     assert found == pytest.approx(expected(profile))
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

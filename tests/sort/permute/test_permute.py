@@ -30,6 +30,7 @@ def check(mpi: Mpi, ranks: int, shared: int, *arguments: object, **env: str) -> 
     assert "ok" in said and mpi.family.value in said.lower().replace(" ", ""), said
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("ranks", "shared", "cases"),
     [
@@ -44,11 +45,13 @@ def test_random_cases(mpi: Mpi, ranks: int, shared: int, cases: int) -> None:
     check(mpi, ranks, shared, 100 * ranks + shared, cases)
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(("ranks", "shared"), [(1, 0), (3, 0), (3, 2)])
 def test_wrong_arguments_of_one_rank_are_refused_on_all(mpi: Mpi, ranks: int, shared: int) -> None:
     check(mpi, ranks, shared, "refuse")
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(("ranks", "shared"), [(2, 0), (3, 1)])
 def test_a_rank_without_memory_is_heard_of_on_all(mpi: Mpi, ranks: int, shared: int) -> None:
     """Memory kept by malloc from earlier calls would count as free: it keeps little."""
@@ -60,6 +63,7 @@ def program(mpi: Mpi) -> Path:
     return compile_with_hocket(mpi, PROGRAMS / "permute_check.c", "--sort")
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(("ranks", "shared"), [(1, 0), (2, 0), (4, 0), (3, 1), (4, 2)])
 def test_c_program(mpi: Mpi, program: Path, ranks: int, shared: int) -> None:
     assert "ok" in mpiexec(mpi, ranks, [str(program)], {"HOCKET_TEST_SHARED_RANKS": str(shared)})

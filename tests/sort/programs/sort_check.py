@@ -1,11 +1,12 @@
 """Sorts in many ways and compares each byte with a stable serial sort. Prints "ok" and the cases from rank 0.
 
-sort_check.py matrix FIRST STEP | payloads | awkward | rounds | refusals
+sort_check.py matrix FIRST STEP [every] | payloads | awkward | rounds | refusals
 """
 
 from __future__ import annotations
 
 import itertools
+import random
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -88,12 +89,17 @@ def groups() -> Iterator[MPI.Comm]:
     yield from itertools.cycle(comms)
 
 
-def matrix(first: str, step: str) -> int:
-    """Every type with every distribution, method and balance, or every STEP-th of these cases."""
+def matrix(first: str, step: str, which: str = "") -> int:
+    """Every type with every distribution and method, with one balance in turn: any three of the four choices come
+    together. ``every``: with each balance. Of these every STEP-th case."""
     comms = groups()
-    cases = list(enumerate(itertools.product(TYPES, DISTRIBUTIONS, METHODS, BALANCES)))[
-        int(first) :: int(step)
+    cases = [
+        (number, case)
+        for number, case in enumerate(itertools.product(TYPES, DISTRIBUTIONS, METHODS, BALANCES))
+        if which == "every" or number // len(BALANCES) % len(BALANCES) == number % len(BALANCES)
     ]
+    random.Random(1).shuffle(cases)  # else each part had one method
+    cases = cases[int(first) :: int(step)]
     for number, (kind, distribution, method, balance) in cases:
         comm = next(comms)
         rng = np.random.default_rng([number, comm.Get_size()])

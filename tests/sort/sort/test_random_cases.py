@@ -14,6 +14,7 @@ from mpi_programs import mpiexec, python_env
 SCRIPT = Path(__file__).parent / "programs/case_ranks.py"
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("shared", "seed", "count"),
     [

@@ -24,11 +24,22 @@ def sort_check(mpi: Mpi, ranks: int, *arguments: str, shared: int = 0) -> int:
 
 
 # Between them every case; those with `shared` as if the ranks were on several hosts.
-@pytest.mark.parametrize(("ranks", "shared", "first"), [(3, 0, 0), (4, 2, 1), (2, 1, 2), (5, 0, 3)])
+PARTS = pytest.mark.parametrize(("ranks", "shared", "first"), [(3, 0, 0), (4, 2, 1), (2, 1, 2), (5, 0, 3)])
+
+
+@pytest.mark.by_turns
+@PARTS
 def test_types_distributions_methods(mpi: Mpi, ranks: int, shared: int, first: int) -> None:
-    assert sort_check(mpi, ranks, "matrix", str(first), "4", shared=shared) > 200
+    assert sort_check(mpi, ranks, "matrix", str(first), "4", shared=shared) == 77
 
 
+@pytest.mark.slow
+@PARTS
+def test_every_balance(mpi: Mpi, ranks: int, shared: int, first: int) -> None:
+    assert sort_check(mpi, ranks, "matrix", str(first), "4", "every", shared=shared) == 231
+
+
+@pytest.mark.by_turns
 @pytest.mark.parametrize("shared", [0, 2])
 def test_payloads_of_all_widths(mpi: Mpi, shared: int) -> None:
     assert sort_check(mpi, 3, "payloads", shared=shared) > 50
@@ -38,6 +49,7 @@ def test_awkward_arrays_and_reports(mpi: Mpi) -> None:
     sort_check(mpi, 3, "awkward")
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("shared", [0, 1])
 def test_rounds_of_large_parts(mpi: Mpi, shared: int) -> None:
     assert sort_check(mpi, 2, "rounds", shared=shared) == 3

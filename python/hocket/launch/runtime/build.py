@@ -11,19 +11,17 @@ import hashlib
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from hocket import _core
-from hocket.errors import MissingToolError, UsageError
-from hocket.launch.runtime.compiling import Wrapper, compile_all, compile_native, progress, read_wrapper
+from hocket.errors import UsageError
+from hocket.launch.runtime.compiling import Wrapper, compile_native, progress, read_wrapper
 from hocket.launch.runtime.preload import SHIM, VARIABLE, with_shim
 from hocket.system.cache import build_once, cache_dir
-from hocket.system.files import real_path
 
 CHOSEN_FLAGS = "HOCKET_CXXFLAGS"  # more of them, from the user: sanitizers, say
-_RUNTIME_UNITS, _SORT_UNITS = 2, 1  # compiled with the MPI at hand, in so many parts of some 5,000 lines
 _LIBRARY_FLAGS, _LINK_FLAGS = "runtime/library_flags.txt", "runtime/link_flags.txt"
 _SHIM_FLAGS = "runtime/shim/shim_flags.txt"
 LIBRARY, SORT_LIBRARY = "libhocket_runtime.so", "libhocket_sort.so"
@@ -80,10 +78,9 @@ def build_runtime(mpicc: str) -> Runtime:
     wrapper = read_wrapper(mpicc)
 
     def build(folder: Path, work: Path) -> None:
-        units = _write_units("runtime", _RUNTIME_UNITS, work)
-        with progress(f"the runtime for {wrapper.version}", len(units)) as done:
-            objects = _compile(wrapper, units, work, done)
-        _link(wrapper, [*objects, str(_core_library())], folder / LIBRARY, work)
+        with progress(f"the runtime for {wrapper.version}"):
+            made = _compile(wrapper, "runtime", work)
+        _link(wrapper, [made, str(_core_library())], folder / LIBRARY, work)
         _compile_shim(wrapper, folder / SHIM, work)
 
     home = build_once(_runtime_name(wrapper), (SHIM, LIBRARY), build)
@@ -118,11 +115,10 @@ def build_sort(mpicc: str, runtime: Path) -> Path:
     core = [str(native_dir() / "libhocket_sort_core.a"), str(_core_library())]
 
     def build(folder: Path, work: Path) -> None:
-        units = _write_units("sort/mpi", _SORT_UNITS, work)
-        with progress(f"sorting and permuting for {wrapper.version}", len(units)) as done:
-            objects = _compile(wrapper, units, work, done)
+        with progress(f"sorting and permuting for {wrapper.version}"):
+            made = _compile(wrapper, "sort/mpi", work)
         beside = [f"-L{runtime.parent}", "-lhocket_runtime", f"-Wl,-rpath,{runtime.parent}"]
-        _link(wrapper, [*objects, *core, *beside], folder / SORT_LIBRARY, work)
+        _link(wrapper, [made, *core, *beside], folder / SORT_LIBRARY, work)
 
     sources = [
         *_sources("runtime", "*.cpp"),  # some are compiled in
@@ -175,36 +171,16 @@ def _headers(*trees: str) -> list[Path]:
     return [header for tree in trees for header in _sources(tree, "*.h*")]
 
 
-def _write_units(tree: str, count: int, work: Path) -> list[Path]:
-    """Several rooms of a tree are compiled as one: headers are read once, and templates made once, which takes less
-    processor time than a room at a time. Names without linkage differ within a tree (make lint)."""
-    rooms: dict[Path, list[Path]] = {}
-    for source in _sources(tree, "*.cpp"):
-        rooms.setdefault(source.parent, []).append(source)
-    sizes = {room: sum(source.stat().st_size for source in sources) for room, sources in rooms.items()}
-    units: list[list[Path]] = [[] for _ in range(min(count, len(rooms)))]
-    for room in sorted(rooms, key=lambda room: (-sizes[room], room)):
-        min(units, key=lambda unit: sum(sizes[other] for other in unit)).append(room)
-    files = []
-    for number, unit in enumerate(units):
-        sources = [source for room in unit for source in rooms[room]]
-        files.append(work / f"unit-{number}.cpp")
-        files[-1].write_text("".join(f'#include "{source}"\n' for source in sources))
-    return files
-
-
-def _compile(wrapper: Wrapper, units: list[Path], work: Path, done: Callable[[], object]) -> list[str]:
-    """The objects."""
+def _compile(wrapper: Wrapper, tree: str, work: Path) -> str:
+    """The object of a tree, all of which is compiled as one source: headers are read once, and templates made once,
+    which takes half the processor time of a room at a time. Names without linkage differ within a tree (make lint)."""
+    unit, made = work / "unit.cpp", str(work / "unit.o")
+    unit.write_text("".join(f'#include "{source}"\n' for source in _sources(tree, "*.cpp")))
     folders = [native_dir(), include_dir(), sort_include_dir()]
     searched = [argument for folder in folders for argument in ("-I", str(folder))]
-    compiling = [wrapper.path, *_library_flags(), *searched]
-    objects = [str(unit.with_suffix(".o")) for unit in units]
-    common = _precompile(wrapper, compiling, work) if len(units) > 1 else []
-    commands = [
-        [*compiling, *common, "-c", str(unit), "-o", made] for unit, made in zip(units, objects, strict=True)
-    ]
-    compile_all(commands, wrapper.environment, work, done)
-    return objects
+    command = [wrapper.path, *_library_flags(), *searched, "-c", str(unit), "-o", made]
+    compile_native(command, wrapper.environment, work)
+    return made
 
 
 def _link(wrapper: Wrapper, linked: list[str], library: Path, work: Path) -> None:
@@ -229,20 +205,3 @@ def _compile_shim(wrapper: Wrapper, shim: Path, work: Path) -> None:
     flags = [*_read_flags(_SHIM_FLAGS), "-I", str(native_dir()), "-x", "c", "-shared", "-include", str(shown)]
     command = [wrapper.compiler, *flags, str(_shim_source()), "-o", str(shim), "-ldl"]
     compile_native(command, wrapper.environment, work)
-
-
-def _precompile(wrapper: Wrapper, compiling: list[str], work: Path) -> list[str]:
-    """Reads the common headers once. Returns the options that make use of this.
-
-    A compiler behind ccache is left alone: compiles with precompiled headers are not found there again.
-    """
-    if real_path(wrapper.compiler).name == "ccache":
-        return []
-    header = work / "common_headers.hpp"
-    header.write_text((native_dir() / "runtime" / header.name).read_text())
-    command = [*compiling, "-x", "c++-header", "-c", str(header), "-o", f"{header}.gch"]
-    try:
-        compile_native(command, wrapper.environment, work)
-    except MissingToolError:
-        return []  # it only takes longer
-    return ["-include", str(header)]

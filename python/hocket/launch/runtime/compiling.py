@@ -1,4 +1,4 @@
-"""Compiling on the user's machine: several files at once, and nothing is left behind when it is cut short."""
+"""Compiling on the user's machine; nothing is left behind when it is cut short."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,35 +26,21 @@ _FULL = ("No space left on device", "Disk quota exceeded", "File too large")
 
 
 def compile_native(command: Sequence[str], environment: Mapping[str, str], work: Path) -> None:
-    """Run one command as :func:`compile_all` does."""
-    compile_all([command], environment, work)
+    """Runs the command, whose compiler's temporary files lie in ``work``.
 
-
-def compile_all(
-    commands: Sequence[Sequence[str]],
-    environment: Mapping[str, str],
-    work: Path,
-    done: Callable[[], object] = lambda: None,
-) -> None:
-    """Runs the commands, as many at once as there are cores, and calls ``done`` after each.
-
-    What compilers need for the moment lies in ``work``. Each has a process group of its own: where one fails,
-    or an exception cuts the waiting short, the rest is killed with all that it has started. Raises
-    MissingToolError, with the first thing the compiler complains of, if a command does not compile;
+    It has a process group of its own: where an exception cuts the waiting short, it is killed with all that it has
+    started. Raises MissingToolError, with the first thing the compiler complains of, if the command does not compile;
     HocketError if the disk is full.
     """
-    waiting = list(reversed(commands))
     running: list[_Compile] = []
     try:
-        while waiting or running:
-            while waiting and len(running) < (os.cpu_count() or 1):
-                with postponed():  # a signal between start and list would leave a compiler to itself
-                    running.append(_Compile(waiting.pop(), {**environment, "TMPDIR": str(work)}, work))
+        with postponed():  # a signal between start and list would leave the compiler to itself
+            running.append(_Compile(command, {**environment, "TMPDIR": str(work)}, work))
+        while running:
             with held_back():  # a signal inside of poll() may leave a lock that wait() waits for
-                for each in [each for each in running if each.is_over()]:
-                    running.remove(each)
-                    each.check()
-                    done()
+                if running[0].is_over():
+                    running.pop().check()
+                    return
             time.sleep(_PAUSE_SECONDS)
     finally:
         with held_back():
@@ -121,23 +107,21 @@ def _does_not_run(command: Sequence[str], why: object) -> MissingToolError:
 
 
 @contextlib.contextmanager
-def progress(what: str, files: int) -> Iterator[Callable[[], object]]:
-    """Says that ``what`` is built; what it yields is to be called after each file.
-
-    On a terminal a bar follows them.
-    """
-    print(f"hocket: building {what} (once, {files} files)", file=sys.stderr, flush=True)
+def progress(what: str) -> Iterator[None]:
+    """Says that ``what`` is built. On a terminal the seconds are counted."""
+    print(f"hocket: building {what} (once)", file=sys.stderr, flush=True)
     if not sys.stderr.isatty():
-        yield lambda: None
+        yield
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("files"), TimeElapsedColumn())
     with contextlib.ExitStack() as stack:
         with held_back():  # else the thread that draws the bar takes signals that are held back
-            bar = stack.enter_context(Progress(*columns, console=console(), transient=True))
-        task = bar.add_task("", total=files)
-        yield lambda: bar.advance(task)
+            bar = stack.enter_context(
+                Progress(SpinnerColumn(), TimeElapsedColumn(), console=console(), transient=True)
+            )
+        bar.add_task("")
+        yield
 
 
 # MPI libraries by the macros of mpi.h: the beginning of MPI_Get_library_version in a process that uses this
