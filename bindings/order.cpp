@@ -12,7 +12,6 @@
 
 #include "bindings.hpp"
 #include "core/error.hpp"
-#include "core/order/traffic.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

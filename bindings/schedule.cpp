@@ -16,7 +16,7 @@
 #include "core/algorithms/registry.hpp"
 #include "core/demand/demand.hpp"
 #include "core/schedule/bounds.hpp"
-#include "core/schedule/token_time.hpp"
+#include "core/schedule/shared_channels.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
