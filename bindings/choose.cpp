@@ -1,31 +1,14 @@
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/vector.h>
-
-#include <optional>
-
 #include "bindings.hpp"
-#include "core/choose/candidate.hpp"
 #include "core/choose/chooser.hpp"
 #include "core/choose/forecast.hpp"
 #include "core/choose/kept_timings.hpp"
-#include "core/error.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace hocket;
 
 namespace {
 
 void bind_kept_timings(nb::module_& m) {
   nb::class_<CandidateTimings>(m, "CandidateTimings", "One way of carrying a call out, as it was measured.")
-      .def(
-          "__init__",
-          [](CandidateTimings* self, std::string name, std::uint64_t calls, double seconds, double spread) {
-            new (self) CandidateTimings{std::move(name), calls, seconds, spread};
-          },
-          "name"_a, "calls"_a = 0, "seconds"_a = 0, "spread"_a = 0)
+      .def(nb::init<std::string, std::uint64_t, double, double>(), "name"_a, "calls"_a = 0, "seconds"_a = 0,
+           "spread"_a = 0)
       .def_ro("name", &CandidateTimings::name)
       .def_ro("calls", &CandidateTimings::calls)
       .def_ro("seconds", &CandidateTimings::seconds, "of a typical call")
@@ -33,17 +16,10 @@ void bind_kept_timings(nb::module_& m) {
       .def("__eq__", [](const CandidateTimings& a, const CandidateTimings& b) { return a == b; })
       .def("__hash__", [](const CandidateTimings& a) { return std::hash<std::string>{}(a.name); });
   nb::class_<KeptTimings>(m, "KeptTimings", "What was learned under one key.")
-      .def(
-          "__init__",
-          [](KeptTimings* self, std::string place, std::string call, std::uint32_t size_class, std::string layout,
-             std::string winner, std::vector<CandidateTimings> candidates, std::uint32_t ranks, std::uint32_t hosts,
-             std::string mpi) {
-            new (self)
-                KeptTimings{std::move(place),      std::move(call), size_class, std::move(layout), std::move(winner),
-                            std::move(candidates), ranks,           hosts,      std::move(mpi)};
-          },
-          "place"_a, "call"_a, "size_class"_a, "layout"_a, "winner"_a, "candidates"_a, "ranks"_a = 0, "hosts"_a = 0,
-          "mpi"_a = "unknown")
+      .def(nb::init<std::string, std::string, std::uint32_t, std::string, std::string, std::vector<CandidateTimings>,
+                    std::uint32_t, std::uint32_t, std::string>(),
+           "place"_a, "call"_a, "size_class"_a, "layout"_a, "winner"_a, "candidates"_a, "ranks"_a = 0, "hosts"_a = 0,
+           "mpi"_a = "unknown")
       .def_ro("place", &KeptTimings::place)
       .def_ro("call", &KeptTimings::call)
       .def_ro("size_class", &KeptTimings::size_class)
@@ -75,7 +51,7 @@ void bind_chooser(nb::module_& m) {
 
 void bind_candidates(nb::module_& m) {
   nb::class_<Candidate>(m, "Candidate", "A way in which a call can be served.")
-      .def_prop_ro("name", [](const Candidate& one) { return std::string(one.name); })
+      .def_ro("name", &Candidate::name)
       .def_ro("window", &Candidate::window, "messages of a rank that may be unacknowledged; 0: the library's own call")
       .def_ro("free", &Candidate::free, "nobody waits for a turn")
       .def_ro("large", &Candidate::large, "segments of large_segment bytes")
@@ -102,8 +78,7 @@ void bind_choose(nb::module_& parent) {
       },
       "bytes"_a, "ranks"_a, "usual_window"_a, "segment"_a,
       "The candidates of a call whose messages have segments as usual, in the table's order; aggregates need hosts "
-      "with "
-      "several ranks.");
+      "with several ranks.");
   m.def("simulated_seconds", &simulated_seconds, "network"_a, "schedule"_a, "candidate"_a, "costs"_a,
-        "None: the library carries the messages, or there are too many.", nb::call_guard<nb::gil_scoped_release>());
+        "None: the library carries the messages, or there are too many.", unlocked());
 }

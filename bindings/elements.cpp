@@ -1,32 +1,23 @@
 #include "elements.hpp"
 
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <algorithm>
 #include <numeric>
-#include <tuple>
-#include <utility>
 
 #include "bindings.hpp"
+#include "core/model/memory_profile.hpp"
+#include "sort/core/costs/copy_transfer.hpp"
 #include "sort/core/elements/cuts.hpp"
 #include "sort/core/elements/move.hpp"
 #include "sort/core/elements/partition.hpp"
-#include "sort/core/elements/record.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace hocket;
 using namespace hocket::bindings;
 
+template <>
+inline constexpr auto fields<Digit> = std::tuple(&Digit::shift, &Digit::bits);
+template <>
+inline constexpr auto fields<Splitter> = std::tuple(&Splitter::order, &Splitter::rank, &Splitter::index);
+
 namespace {
-
-using DigitRow = std::pair<unsigned, unsigned>;
-using SplitterRow = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
-
-Digit digit_from(const DigitRow& row) { return {.shift = row.first, .bits = row.second}; }
 
 RecordType record_type(KeyType key, std::size_t width) {
   check(width >= key_bytes(key), "records of " + std::to_string(width) + " bytes cannot hold a key of " +
@@ -34,16 +25,13 @@ RecordType record_type(KeyType key, std::size_t width) {
   return {.key = key, .width = width};
 }
 
-std::vector<double> timed_count(KeyType key, std::size_t width, const Source& records,
-                                const std::vector<DigitRow>& rows, const std::vector<Vector<std::uint64_t>>& counts,
-                                std::size_t repeat) {
+std::vector<double> timed_count(KeyType key, std::size_t width, const Source& records, const std::vector<Digit>& digits,
+                                const std::vector<Vector<std::uint64_t>>& counts, std::size_t repeat) {
   const RecordType type = record_type(key, width);
   const std::size_t n = elements_in(records, width);
-  check(rows.size() == counts.size(), "one array of counts per digit is wanted");
-  std::vector<Digit> digits;
+  check(digits.size() == counts.size(), "one array of counts per digit is wanted");
   std::vector<std::span<std::uint64_t>> spans;
-  for (std::size_t d = 0; d < rows.size(); ++d) {
-    digits.push_back(digit_from(rows[d]));
+  for (std::size_t d = 0; d < digits.size(); ++d) {
     spans.push_back(span_of(counts[d]));
     check(digits[d].bits <= most_digit_bits && spans[d].size() == std::size_t{1} << digits[d].bits,
           "a digit of " + std::to_string(digits[d].bits) + " bits cannot have " + std::to_string(spans[d].size()) +
@@ -79,11 +67,10 @@ struct Ends {
   std::vector<std::byte*> to;
 };
 
-std::vector<double> partition_digit(KeyType key, std::size_t width, const Source& records, const DigitRow& row,
+std::vector<double> partition_digit(KeyType key, std::size_t width, const Source& records, const Digit& digit,
                                     const Target& out, const Vector<const std::uint64_t>& begins, std::size_t repeat) {
   const RecordType type = record_type(key, width);
   const std::size_t n = elements_in(records, width);
-  const Digit digit = digit_from(row);
   check_apart(records, out);
   std::vector<std::uint64_t> counts(std::size_t{1} << std::min(digit.bits, most_digit_bits));
   count_digits(type, bytes_of(records), n, digit, counts);
@@ -108,15 +95,14 @@ std::vector<double> partition_parts(std::size_t width, const Source& records, co
 }
 
 std::vector<double> classify_records(KeyType key, std::size_t width, const Source& records, std::uint64_t rank,
-                                     std::uint64_t first, const std::vector<SplitterRow>& rows,
+                                     std::uint64_t first, const std::vector<Splitter>& splitters,
                                      const Vector<std::uint16_t>& part, std::size_t repeat) {
   const RecordType type = record_type(key, width);
   const std::size_t n = elements_in(records, width);
   check(part.size() == n, "room for one part per record is wanted");
-  check(rows.size() <= 65535, "at most 65535 splitters can be told apart");
-  check(std::is_sorted(rows.begin(), rows.end()), "splitters must ascend");
-  std::vector<Splitter> splitters;
-  for (const auto& [order, of_rank, index] : rows) splitters.push_back({order, of_rank, index});
+  check(splitters.size() <= 65535, "at most 65535 splitters can be told apart");
+  const auto place = [](const Splitter& at) { return std::tie(at.order, at.rank, at.index); };
+  check(std::ranges::is_sorted(splitters, {}, place), "splitters must ascend");
   return timed(repeat, [&] { classify(type, bytes_of(records), n, rank, first, splitters, span_of(part)); });
 }
 
@@ -284,4 +270,119 @@ void bind_element_moves(nb::module_& m) {
         "repeat"_a = 1, timed_each);
   m.def("gather_parts", &gather_parts, "parts"_a, "width"_a, "source"_a, "positions"_a, "target"_a, "repeat"_a = 1,
         timed_each);
+}
+
+namespace {
+
+/// (work, ranks, width, parts, bytes, seconds)
+using FigureRow = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, double>;
+using Figures = std::map<std::string, double>;
+
+Work work_named(const std::string& wanted) {
+  for (std::size_t i = 0; i < works; ++i)
+    if (wanted == name(static_cast<Work>(i))) return static_cast<Work>(i);
+  throw InputError("there is no work '" + wanted + "'");
+}
+
+void make_profile(MemoryProfile* self, const std::string& origin, std::uint32_t cores, std::pair<double, double> wire,
+                  const std::vector<FigureRow>& rows) {
+  std::vector<WorkFigure> figures;
+  for (const auto& [work, ranks, width, parts, bytes, seconds] : rows)
+    figures.push_back({work_named(work), {ranks, width, parts, bytes}, seconds});
+  new (self) MemoryProfile(origin, cores, {wire.first, wire.second}, std::move(figures));
+}
+
+std::vector<FigureRow> figure_rows(const MemoryProfile& profile) {
+  std::vector<FigureRow> rows;
+  for (const auto& [work, shape, seconds] : profile.figures())
+    rows.emplace_back(name(work), shape.ranks, shape.width, shape.parts, shape.bytes, seconds);
+  return rows;
+}
+
+TransferTable table_of(const Figures& figures) {
+  TransferTable table;
+  for (const auto& [transfer, rate] : figures) table.set(transfer, rate);
+  return table;
+}
+
+/// Runs of `run` bytes, one behind the other in `target`: Work::pull.
+std::vector<double> copy_runs(const Source& source, const Vector<const std::uint64_t>& begins, std::size_t run,
+                              const Target& target, std::size_t repeat) {
+  check_apart(source, target);
+  check(run > 0 && run <= target.size() && begins.size() <= target.size() / run, "the target has no room for the runs");
+  for (const std::uint64_t begin : span_of(begins))
+    check(begin <= source.size() && run <= source.size() - begin, "a run reaches beyond its source");
+  return timed(repeat, [&] {
+    std::byte* to = bytes_of(target);
+    for (const std::uint64_t begin : span_of(begins)) {
+      copy(bytes_of(source) + begin, to, run);
+      to += run;
+    }
+  });
+}
+
+/// Work::pack.
+std::vector<double> pack_records(std::size_t key_width, const Source& keys, std::size_t payload_width,
+                                 const Source& payload, const Target& records, std::size_t repeat) {
+  const std::size_t n = elements_in(keys, key_width);
+  check(n == elements_in(payload, payload_width) && n * (key_width + payload_width) == records.size(),
+        "as many keys as payloads and records are wanted");
+  check_apart(keys, records);
+  check_apart(payload, records);
+  return timed(repeat,
+               [&] { pack(key_width, bytes_of(keys), payload_width, bytes_of(payload), n, bytes_of(records)); });
+}
+
+/// Sums of what comes before, in place: Work::scan.
+std::vector<double> scan(const Vector<std::uint64_t>& counts, std::size_t repeat) {
+  return timed(repeat, [&] {
+    const std::span<std::uint64_t> values = span_of(counts);
+    std::exclusive_scan(values.begin(), values.end(), values.begin(), std::uint64_t{0});
+  });
+}
+
+void bind_profile(nb::module_& m) {
+  nb::class_<MemoryProfile>(m, "Profile", "What memory operations and messages cost on a machine.")
+      .def("__init__", &make_profile, "origin"_a, "cores"_a, "wire"_a, "figures"_a,
+           "`wire`: bytes/s, seconds. `figures`: (work, ranks, width, parts, bytes, seconds).")
+      .def_static("parse", &MemoryProfile::parse, "text"_a)
+      .def_static("built_in", &MemoryProfile::built_in, nb::rv_policy::reference)
+      .def("text", &MemoryProfile::text)
+      .def(
+          "seconds",
+          [](const MemoryProfile& profile, const std::string& work, std::uint32_t ranks, std::uint32_t width,
+             std::uint64_t parts,
+             std::uint64_t bytes) { return profile.seconds(work_named(work), {ranks, width, parts, bytes}); },
+          "work"_a, nb::kw_only(), "ranks"_a = 1, "width"_a = 1, "parts"_a = 1, "bytes"_a = 1)
+      .def_prop_ro("origin", &MemoryProfile::origin)
+      .def_prop_ro("cores", &MemoryProfile::cores)
+      .def_prop_ro("wire",
+                   [](const MemoryProfile& profile) { return std::pair(profile.wire().rate, profile.wire().latency); })
+      .def_prop_ro("figures", &figure_rows);
+  m.attr("WORKS") = [] {
+    nb::list names;
+    for (std::size_t i = 0; i < works; ++i) names.append(name(static_cast<Work>(i)));
+    return nb::tuple(names);
+  }();
+}
+
+}  // namespace
+
+void bind_memory(nb::module_& parent) {
+  nb::module_ m = parent.def_submodule("memory", "The copy-transfer model and what is predicted by it.");
+  m.def(
+      "throughput",
+      [](std::string_view composition, const Figures& figures) {
+        return Composition::parse(composition).throughput(table_of(figures));
+      },
+      "composition"_a, "figures"_a, "MB/s of basic transfers composed, such as wC1 o (1S0 || Nd || 0R1) o 1Cw.");
+  m.def(
+      "composition", [](std::string_view text) { return Composition::parse(text).text(); }, "text"_a,
+      "As it is understood.");
+  m.def("copy_runs", &copy_runs, "source"_a, "begins"_a, "run"_a, "target"_a, "repeat"_a = 1,
+        "Seconds of each repetition.");
+  m.def("pack", &pack_records, "key_width"_a, "keys"_a, "payload_width"_a, "payload"_a, "records"_a, "repeat"_a = 1,
+        "Seconds of each repetition.");
+  m.def("scan", &scan, "counts"_a, "repeat"_a = 1, "Seconds of each repetition.");
+  bind_profile(m);
 }

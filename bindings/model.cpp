@@ -1,26 +1,6 @@
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/array.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/vector.h>
-
-#include <limits>
-#include <optional>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "bindings.hpp"
 #include "core/algorithms/baselines/library_calls.hpp"
-#include "core/error.hpp"
-#include "core/model/fair_share.hpp"
-#include "core/model/simulate.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace hocket;
 
 namespace {
 
@@ -36,7 +16,7 @@ auto view(nb::handle_t<Simulation> self) {
 
 void bind_model(nb::module_& m) {
   nb::class_<CostProfile>(m, "CostProfile", "Costs of messages by rule of thumb: seconds, bytes and bytes per second.")
-      .def_prop_ro("name", [](const CostProfile& one) { return std::string(one.name); })
+      .def_ro("name", &CostProfile::name)
       .def_ro("rate", &CostProfile::rate, "of a host's link")
       .def_ro("latency", &CostProfile::latency, "between two hosts")
       .def_ro("send", &CostProfile::send, "of the sender's processor, for each message")
@@ -48,29 +28,13 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("switch_links", [](const CostProfile& one) { return one.contention.switch_link; });
   m.def("profile_of", &profile_of, "network"_a, "The profile nearest to the rate and latency of hosts.");
   nb::class_<ModelParameters>(m, "ModelParameters", "Fitting; the defaults are an ideal machine.")
-      .def(
-          "__init__",
-          [](ModelParameters* self, double alpha, double token, double barrier, double overhead,
-             std::uint64_t early_release, double memory_rate, bool latency_weighted, double receive,
-             std::uint64_t eager, double token_work, std::vector<double> latencies, SharedRate host_shared,
-             SharedRate switch_link_shared) {
-            new (self) ModelParameters{.alpha = alpha,
-                                       .receive = receive,
-                                       .eager = eager,
-                                       .token = token,
-                                       .token_work = token_work,
-                                       .barrier = barrier,
-                                       .overhead = overhead,
-                                       .early_release = early_release,
-                                       .memory_rate = memory_rate,
-                                       .latency_weighted = latency_weighted,
-                                       .latencies = std::move(latencies),
-                                       .contention = {host_shared, switch_link_shared}};
-          },
-          "alpha"_a = 0.0, "token"_a = 0.0, "barrier"_a = 0.0, "overhead"_a = 1.0, "early_release"_a = 0,
-          "memory_rate"_a = std::numeric_limits<double>::infinity(), "latency_weighted"_a = false, "receive"_a = 0.0,
-          "eager"_a = ~std::uint64_t{0}, "token_work"_a = 0.0, "latencies"_a = std::vector<double>{},
-          "host_shared"_a = SharedRate{1, 1, 1, 1}, "switch_link_shared"_a = SharedRate{1, 1, 1, 1})
+      .def(nb::init<double, double, std::uint64_t, double, double, double, double, std::uint64_t, double, bool,
+                    std::vector<double>, SharedRate, SharedRate>(),
+           "alpha"_a = 0.0, "receive"_a = 0.0, "eager"_a = ~std::uint64_t{0}, "token"_a = 0.0, "token_work"_a = 0.0,
+           "barrier"_a = 0.0, "overhead"_a = 1.0, "early_release"_a = 0,
+           "memory_rate"_a = std::numeric_limits<double>::infinity(), "latency_weighted"_a = false,
+           "latencies"_a = std::vector<double>{}, "host_shared"_a = SharedRate{1, 1, 1, 1},
+           "switch_link_shared"_a = SharedRate{1, 1, 1, 1})
       .def_rw("alpha", &ModelParameters::alpha, "seconds the sender spends on each message")
       .def_rw("receive", &ModelParameters::receive, "seconds the receiver spends on each message")
       .def_rw("eager", &ModelParameters::eager, "bytes up to which sends are over at once, under steps")
@@ -117,8 +81,8 @@ void bind_model(nb::module_& m) {
               throw InputError(std::string(call.name) + " does not serve this");
             return call.make(network, demand);
           },
-          "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>(), "its messages, to be simulated");
-  m.def("library_calls", [] { return std::vector<LibraryCall>(library_calls().begin(), library_calls().end()); });
+          "network"_a, "demand"_a, unlocked(), "its messages, to be simulated");
+  m.def("library_calls", &library_calls);
 
   m.def(
       "simulate",
@@ -127,7 +91,7 @@ void bind_model(nb::module_& m) {
         return simulate(network, schedule, waits, parse_flow_control(flow), parameters);
       },
       "network"_a, "schedule"_a, "waits"_a.none() = nb::none(), "flow"_a = "token", "parameters"_a = ModelParameters{},
-      nb::call_guard<nb::gil_scoped_release>(),
+      unlocked(),
       "The time of a schedule on a network. `flow`: barrier, token (= window:1), window:K, free or steps.\n"
       "`waits` serves token and window; None derives them.");
 
@@ -138,18 +102,12 @@ void bind_model(nb::module_& m) {
         const auto found = simulate_within(steps, network, schedule, waits, parse_flow_control(flow), parameters);
         return found ? std::optional(found->seconds) : std::nullopt;
       },
-      "steps"_a, "network"_a, "schedule"_a, "waits"_a.none(), "flow"_a, "parameters"_a,
-      nb::call_guard<nb::gil_scoped_release>(),
+      "steps"_a, "network"_a, "schedule"_a, "waits"_a.none(), "flow"_a, "parameters"_a, unlocked(),
       "Its seconds alone, or None if it takes more steps: times that a flow's rate is looked at anew, times its "
       "channels.");
 
-  m.def(
-      "transfers_on",
-      [](const Network& network, const Schedule& schedule, const std::vector<Channel>& channels) {
-        return transfers_on(network, schedule, channels);
-      },
-      "network"_a, "schedule"_a, "channels"_a, nb::call_guard<nb::gil_scoped_release>(),
-      "Per listed channel the transfers whose routes contain it, in schedule order.");
+  m.def("transfers_on", &transfers_on, "network"_a, "schedule"_a, "channels"_a, unlocked(),
+        "Per listed channel the transfers whose routes contain it, in schedule order.");
 
   m.def(
       "channel_use",

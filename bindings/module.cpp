@@ -1,15 +1,7 @@
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/vector.h>
-
 #include "bindings.hpp"
-#include "core/error.hpp"
 #include "core/progress/progress.hpp"
 #include "runtime/environment/variables.hpp"
 
-namespace nb = nanobind;
-using namespace nb::literals;
-using hocket::Progress;
 using hocket::runtime::Variable;
 
 namespace {
@@ -50,17 +42,9 @@ void bind_environment(nb::module_& m) {
       .def_ro("most", &Variable::most)
       .def_ro("words", &Variable::words);
   m.attr("MOST_OUTSTANDING") = hocket::runtime::most_outstanding;
-  m.def(
-      "variables",
-      [] {
-        const auto all = hocket::runtime::variables();
-        return std::vector<Variable>(all.begin(), all.end());
-      },
-      "The environment variables of Hocket.");
-  m.def(
-      "wrong_variables",
-      [](const std::vector<std::string>& environment) { return hocket::runtime::wrong_variables(environment); },
-      "environment"_a, "One line for each wrong value or unknown HOCKET_ name among NAME=VALUE texts.");
+  m.def("variables", &hocket::runtime::variables, "The environment variables of Hocket.");
+  m.def("wrong_variables", &hocket::runtime::wrong_variables, "environment"_a,
+        "One line for each wrong value or unknown HOCKET_ name among NAME=VALUE texts.");
 }
 
 }  // namespace

@@ -1,25 +1,6 @@
-#include "core/network/network.hpp"
-
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/unique_ptr.h>
-#include <nanobind/stl/vector.h>
-
-#include <memory>
-
 #include "bindings.hpp"
 #include "core/network/alternatives.hpp"
-#include "core/network/spec.hpp"
 #include "core/network/switch_links.hpp"
-#include "core/network/tree_probe.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
-using hocket::Network;
-using hocket::NetworkSpec;
-using hocket::Shape;
 
 namespace {
 
@@ -27,12 +8,12 @@ using Names = std::vector<std::string>;
 using Numbers = std::vector<std::uint32_t>;
 using Reals = std::vector<double>;
 using Hops = std::vector<std::tuple<std::uint32_t, std::optional<std::uint32_t>, std::uint32_t>>;
-using Routes = std::vector<std::tuple<std::uint32_t, std::uint32_t, Numbers>>;
+using Routes = std::vector<RouteSpec>;
 
 Network build_linked(Shape shape, Names names, Numbers ranks, const Numbers& a, const Numbers& b, const Reals& rates,
                      const Reals& latencies, Numbers ports, const Hops& next_hops = {}, Numbers forwards = {}) {
   if (a.size() != b.size() || a.size() != rates.size() || a.size() != latencies.size())
-    throw hocket::InputError("the lists that describe the links differ in length");
+    throw InputError("the lists that describe the links differ in length");
   NetworkSpec spec;
   spec.shape = shape;
   spec.names = std::move(names);
@@ -42,7 +23,7 @@ Network build_linked(Shape shape, Names names, Numbers ranks, const Numbers& a, 
   spec.ports = std::move(ports);
   spec.forwards = std::move(forwards);
   for (const auto& [at, to, channel] : next_hops)
-    spec.next_hops.push_back({at, to.value_or(hocket::HopSpec::every_host), channel});
+    spec.next_hops.push_back({at, to.value_or(HopSpec::every_host), channel});
   nb::gil_scoped_release release;
   return Network(std::move(spec));
 }
@@ -51,15 +32,15 @@ Shape grid_shape(const std::string& kind) {
   if (kind == "torus") return Shape::torus;
   if (kind == "mesh") return Shape::mesh;
   if (kind == "hypercube") return Shape::hypercube;
-  throw hocket::InputError("'" + kind + "' is not torus, mesh or hypercube");
+  throw InputError("'" + kind + "' is not torus, mesh or hypercube");
 }
 
 Network build_grid(const std::string& kind, const Numbers& sides, double rate, double latency, Names names,
                    std::uint32_t ranks, Names ties, std::uint32_t ports) {
-  NetworkSpec spec = hocket::grid_spec(grid_shape(kind), sides, rate, latency);
+  NetworkSpec spec = grid_spec(grid_shape(kind), sides, rate, latency);
   if (!ties.empty()) spec.ties = std::move(ties);
   if (!names.empty()) {
-    if (names.size() != spec.names.size()) throw hocket::InputError("a grid needs one name per host");
+    if (names.size() != spec.names.size()) throw InputError("a grid needs one name per host");
     spec.names = std::move(names);
   }
   spec.ranks.assign(spec.names.size(), ranks);
@@ -68,60 +49,51 @@ Network build_grid(const std::string& kind, const Numbers& sides, double rate, d
 }
 
 Network build_routed(Names names, Numbers ranks, const Names& channels, const Reals& rates, const Reals& latencies,
-                     const Routes& routes, Numbers ports) {
+                     Routes routes, Numbers ports) {
   if (channels.size() != rates.size() || channels.size() != latencies.size())
-    throw hocket::InputError("the lists that describe the channels differ in length");
+    throw InputError("the lists that describe the channels differ in length");
   NetworkSpec spec;
   spec.shape = Shape::routed;
   spec.names = std::move(names);
   spec.ranks = std::move(ranks);
   spec.ports = std::move(ports);
   for (std::size_t i = 0; i < channels.size(); ++i) spec.channels.push_back({channels[i], rates[i], latencies[i]});
-  for (const auto& [src, dst, route] : routes) spec.routes.push_back({src, dst, route});
+  spec.routes = std::move(routes);
   return Network(std::move(spec));
 }
 
-hocket::Channel checked(const Network& network, hocket::Channel channel) {
-  if (channel >= network.channels()) throw hocket::InputError("no such channel");
+Channel checked(const Network& network, Channel channel) {
+  if (channel >= network.channels()) throw InputError("no such channel");
   return channel;
 }
 
 Hops next_hops_of(const Network& network) {
   Hops hops;
-  for (const hocket::HopSpec& hop : network.spec().next_hops)
-    hops.emplace_back(hop.at, hop.to == hocket::HopSpec::every_host ? std::nullopt : std::optional(hop.to),
-                      hop.channel);
+  for (const HopSpec& hop : network.spec().next_hops)
+    hops.emplace_back(hop.at, hop.to == HopSpec::every_host ? std::nullopt : std::optional(hop.to), hop.channel);
   return hops;
 }
 
-std::vector<std::pair<hocket::Node, hocket::Node>> links_of(const Network& network) {
-  std::vector<std::pair<hocket::Node, hocket::Node>> links;
-  for (const hocket::LinkSpec& link : network.spec().links) links.emplace_back(link.a, link.b);
-  return links;
-}
-
-/// (node, node, rate, latency) per link.
-nb::list links_in(const NetworkSpec& spec) {
-  nb::list links;
-  for (const hocket::LinkSpec& link : spec.links) links.append(nb::make_tuple(link.a, link.b, link.rate, link.latency));
+std::vector<std::pair<Node, Node>> links_of(const Network& network) {
+  std::vector<std::pair<Node, Node>> links;
+  for (const LinkSpec& link : network.spec().links) links.emplace_back(link.a, link.b);
   return links;
 }
 
 NetworkSpec fat_tree(const Numbers& down, const Numbers& up, const Numbers& cables, double rate, double latency,
                      std::uint32_t ranks, std::vector<std::string> names) {
-  NetworkSpec spec = hocket::fat_tree_spec(down, up, cables, {rate, latency, ranks});
+  NetworkSpec spec = fat_tree_spec(down, up, cables, {rate, latency, ranks});
   if (names.empty()) return spec;
-  if (names.size() != spec.names.size()) throw hocket::InputError("a fat tree needs one name per node");
+  if (names.size() != spec.names.size()) throw InputError("a fat tree needs one name per node");
   spec.names = std::move(names);
   return spec;
 }
 
 void bind_families(nb::module_& m) {
   nb::class_<NetworkSpec>(m, "NetworkSpec", "Nodes and links of a family of networks, unchecked.")
-      .def_prop_ro("names", [](const NetworkSpec& s) { return s.names; })
-      .def_prop_ro(
-          "ranks", [](const NetworkSpec& s) { return s.ranks; }, "per node, 0 for a switch")
-      .def_prop_ro("links", &links_in, "(node, node, rate, latency) per link, in bytes per second and seconds");
+      .def_ro("names", &NetworkSpec::names)
+      .def_ro("ranks", &NetworkSpec::ranks, "per node, 0 for a switch")
+      .def_ro("links", &NetworkSpec::links, "(node, node, rate, latency) per link, in bytes per second and seconds");
   m.def(
       "build",
       [](std::unique_ptr<NetworkSpec, nb::deleter<NetworkSpec>> spec) {
@@ -133,7 +105,7 @@ void bind_families(nb::module_& m) {
   m.def(
       "tree_spec",
       [](const std::vector<std::int32_t>& parents, const Numbers& hosts, double rate, double latency,
-         std::uint32_t ranks) { return hocket::tree_spec(parents, hosts, {rate, latency, ranks}); },
+         std::uint32_t ranks) { return tree_spec(parents, hosts, {rate, latency, ranks}); },
       "parents"_a, "hosts"_a, "rate"_a, "latency"_a, "ranks"_a,
       "A tree of switches, each with the one above it, -1 for none, and its number of hosts.");
   m.def(
@@ -144,30 +116,27 @@ void bind_families(nb::module_& m) {
   m.def(
       "dragonfly_spec",
       [](std::uint32_t groups, std::uint32_t routers, std::uint32_t hosts, std::uint32_t between, double rate,
-         double latency, std::uint32_t ranks) {
-        return hocket::dragonfly_spec(groups, routers, hosts, between, {rate, latency, ranks});
-      },
+         double latency,
+         std::uint32_t ranks) { return dragonfly_spec(groups, routers, hosts, between, {rate, latency, ranks}); },
       "groups"_a, "routers"_a, "hosts"_a, "between"_a, "rate"_a, "latency"_a, "ranks"_a,
       "Groups of routers with hosts, and links between any two groups.");
   m.def(
       "dragonfly_plus_spec",
       [](std::uint32_t groups, std::uint32_t leaves, std::uint32_t hosts, std::uint32_t spines, std::uint32_t between,
          double rate, double latency, std::uint32_t ranks) {
-        return hocket::dragonfly_plus_spec(groups, leaves, hosts, spines, between, {rate, latency, ranks});
+        return dragonfly_plus_spec(groups, leaves, hosts, spines, between, {rate, latency, ranks});
       },
       "groups"_a, "leaves"_a, "hosts"_a, "spines"_a, "between"_a, "rate"_a, "latency"_a, "ranks"_a,
       "Groups of leaves with hosts and spines, and links between any two groups.");
 }
 
 void bind_switch_links(nb::module_& m) {
-  using hocket::SwitchLink;
   nb::class_<SwitchLink>(m, "SwitchLink", "A link between switches with at least two hosts on either side.")
       .def_ro("link", &SwitchLink::link, "index into Network.links")
       .def_ro("hosts", &SwitchLink::hosts, "on the side that has fewer")
       .def_ro("level", &SwitchLink::level, "links from that side's end of the inter-switch link to its farthest host");
-  m.def("switch_links", &hocket::switch_links, "network"_a,
-        "Of a tree, in the order of links; none of other networks.");
-  m.def("settled_width", &hocket::settled_width, "measured"_a, "pairs"_a,
+  m.def("switch_links", &switch_links, "network"_a, "Of a tree, in the order of links; none of other networks.");
+  m.def("settled_width", &settled_width, "measured"_a, "pairs"_a,
         "What a measured width stands for, in hosts' speeds; at most `pairs`.");
 }
 
@@ -190,8 +159,8 @@ void bind_network(nb::module_& m) {
       .def_prop_ro("names", [](const Network& n) { return n.spec().names; })
       .def(
           "name_of",
-          [](const Network& n, hocket::Node node) {
-            if (node >= n.nodes()) throw hocket::InputError("no such node");
+          [](const Network& n, Node node) {
+            if (node >= n.nodes()) throw InputError("no such node");
             return n.spec().names[node];
           },
           "node"_a, "one of `names`, of which each reading makes a list anew")
@@ -206,37 +175,34 @@ void bind_network(nb::module_& m) {
           "forwards", [](const Network& n) { return n.spec().forwards; },
           "1 for hosts that pass on what is for others, per node; none: no host does, or all of a grid")
       .def_prop_ro("next_hops", &next_hops_of, "forwarding tables: (node, destination or None for all others, channel)")
-      .def_prop_ro("hosts", [](const Network& n) { return Numbers(n.hosts().begin(), n.hosts().end()); })
+      .def_prop_ro("hosts", &Network::hosts)
       .def_prop_ro("host_rate", &Network::host_rate, "full host speed, bytes per second")
       .def_prop_ro("equal_rates", &Network::equal_rates)
       .def("host_of",
-           [](const Network& n, hocket::Rank rank) {
-             if (rank >= n.ranks()) throw hocket::InputError("no such rank");
+           [](const Network& n, Rank rank) {
+             if (rank >= n.ranks()) throw InputError("no such rank");
              return n.host_of(rank);
            })
       .def(
-          "rate", [](const Network& n, hocket::Channel c) { return n.rate(checked(n, c)); }, "bytes per second")
+          "rate", [](const Network& n, Channel c) { return n.rate(checked(n, c)); }, "bytes per second")
       .def(
-          "latency", [](const Network& n, hocket::Channel c) { return n.latency(checked(n, c)); }, "seconds")
+          "latency", [](const Network& n, Channel c) { return n.latency(checked(n, c)); }, "seconds")
       .def(
-          "capacity", [](const Network& n, hocket::Channel c) { return n.capacity(checked(n, c)); },
+          "capacity", [](const Network& n, Channel c) { return n.capacity(checked(n, c)); },
           "messages at full host speed that the channel carries at once")
-      .def("channel_name", [](const Network& n, hocket::Channel c) { return n.channel_name(checked(n, c)); })
+      .def("channel_name", [](const Network& n, Channel c) { return n.channel_name(checked(n, c)); })
       .def(
           "route",
-          [](const Network& n, hocket::Rank src, hocket::Rank dst) {
-            if (src >= n.ranks() || dst >= n.ranks()) throw hocket::InputError("no such rank");
+          [](const Network& n, Rank src, Rank dst) {
+            if (src >= n.ranks() || dst >= n.ranks()) throw InputError("no such rank");
             return n.route(src, dst);
           },
           "src"_a, "dst"_a, "the channels from one rank to another, in order")
       .def(
-          "match_host", [](const Network& n, const Names& names) { return hocket::match_host(n, names).hosts; },
-          "names"_a,
+          "match_host", [](const Network& n, const Names& names) { return match_host(n, names).hosts; }, "names"_a,
           "hosts that a machine of these names may be, the best name first: one, none, or several if it is not certain")
-      .def(
-          "restricted_to",
-          [](const Network& n, const Numbers& ranks_per_node) { return n.restricted_to(ranks_per_node); },
-          "ranks_per_node"_a, "the same network and routes with fewer ranks, as a smaller communicator sees it");
+      .def("restricted_to", &Network::restricted_to, "ranks_per_node"_a,
+           "the same network and routes with fewer ranks, as a smaller communicator sees it");
 
   m.def(
       "build_network",
@@ -263,42 +229,26 @@ void bind_network(nb::module_& m) {
         "ties"_a = Names{}, "ports"_a = 1,
         "A torus, mesh or hypercube; hosts are named by their coordinates unless names are given; ties by parity "
         "unless given, one text of '+' and '-' per side.");
-  m.def("ties_by_rule", &hocket::ties_by_rule, "rule"_a, "sides"_a, "The ties of a torus: \"up\" or \"parity\".");
+  m.def("ties_by_rule", &ties_by_rule, "rule"_a, "sides"_a, "The ties of a torus: \"up\" or \"parity\".");
   m.def("build_routed", &build_routed, "names"_a, "ranks"_a, "channel_names"_a, "channel_rates"_a,
         "channel_latencies"_a, "routes"_a, "ports"_a = Numbers{},
         "Hosts, channels and explicit routes. Ports as of a tree.");
-  m.def(
-      "rerouted",
-      [](const Network& n, const Routes& routes) {
-        std::vector<hocket::RouteSpec> specs;
-        for (const auto& [src, dst, route] : routes) specs.push_back({src, dst, route});
-        return hocket::rerouted(n, specs);
-      },
-      "network"_a, "routes"_a, "Explicit routes (from, to, channels), and the network's own for all other pairs.");
+  m.def("rerouted", &rerouted, "network"_a, "routes"_a,
+        "Explicit routes (from, to, channels), and the network's own for all other pairs.");
   m.def(
       "equal_ways",
-      [](const Network& n, hocket::Node src, hocket::Node dst, std::size_t most) {
-        if (src >= n.nodes() || dst >= n.nodes()) throw hocket::InputError("no such host");
-        return hocket::equal_ways(n.spec(), src, dst, most);
+      [](const Network& n, Node src, Node dst, std::size_t most) {
+        if (src >= n.nodes() || dst >= n.nodes()) throw InputError("no such host");
+        return equal_ways(n.spec(), src, dst, most);
       },
       "network"_a, "src"_a, "dst"_a, "most"_a, "The shortest ways between two hosts of a graph, as channels.");
-  m.def(
-      "least_load",
-      [](const Reals& rates, const std::vector<std::vector<hocket::Way>>& items) {
-        return hocket::least_load(rates, items);
-      },
-      "rates"_a, "items"_a, nb::call_guard<nb::gil_scoped_release>(),
-      "For each item the option (channels) such that the fullest channel carries little; its number.");
-  m.def("disjoint_ways", &hocket::disjoint_ways, "channels"_a, "items"_a, "budget"_a,
-        nb::call_guard<nb::gil_scoped_release>(),
+  m.def("least_load", &least_load, "rates"_a, "items"_a, unlocked(),
+        "For each item the option (channels) such that the fullest channel carries little; its number.");
+  m.def("disjoint_ways", &disjoint_ways, "channels"_a, "items"_a, "budget"_a, unlocked(),
         "For each item the option (channels) such that no channel is in two of them; None where none is found.");
   bind_families(m);
   bind_switch_links(m);
 }
-
-using hocket::Bottleneck;
-using hocket::TreeProbe;
-using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 void bind_tree_probe(nb::module_& m) {
   nb::class_<Bottleneck>(m, "Bottleneck", "Hosts that share one rate to all others.")
@@ -321,11 +271,11 @@ void bind_tree_probe(nb::module_& m) {
           [](std::vector<double> out, std::vector<double> into,
              const std::vector<std::tuple<std::vector<std::uint32_t>, double, double>>& bottlenecks,
              std::uint64_t seed) {
-            hocket::MeasuredTree known{std::move(out), std::move(into), {}};
+            MeasuredTree known{std::move(out), std::move(into), {}};
             for (const auto& [hosts, from, to] : bottlenecks) {
-              Bottleneck each{hocket::HostSet(known.out.size(), 0), from, to};
+              Bottleneck each{HostSet(known.out.size(), 0), from, to};
               for (const std::uint32_t host : hosts) {
-                if (host >= each.hosts.size()) throw hocket::InputError("a bottleneck of a host that is not there");
+                if (host >= each.hosts.size()) throw InputError("a bottleneck of a host that is not there");
                 each.hosts[host] = 1;
               }
               known.bottlenecks.push_back(std::move(each));
@@ -335,16 +285,9 @@ void bind_tree_probe(nb::module_& m) {
           "out"_a, "into"_a, "bottlenecks"_a, "seed"_a,
           "asks for the permutations alone that check what is known: rates of hosts; hosts, out and into of "
           "bottlenecks")
-      .def(
-          "next",
-          [](const TreeProbe& p) {
-            Pairs pairs;
-            for (const hocket::Stream& stream : p.next()) pairs.emplace_back(stream.from, stream.to);
-            return pairs;
-          },
-          "streams (from, to) that go on at once; none when all is done")
+      .def("next", &TreeProbe::next, "streams (from, to) that go on at once; none when all is done")
       .def_prop_ro("doing", &TreeProbe::doing)
-      .def("add", &TreeProbe::add, "rates"_a, nb::call_guard<nb::gil_scoped_release>(), "bytes per second of each")
+      .def("add", &TreeProbe::add, "rates"_a, unlocked(), "bytes per second of each")
       .def_prop_ro(
           "out", [](const TreeProbe& p) { return p.tree().out; }, "bytes per second of each host")
       .def_prop_ro("into", [](const TreeProbe& p) { return p.tree().in; })

@@ -1,22 +1,6 @@
 #include "core/order/order.hpp"
 
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
-#include <cstdint>
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "bindings.hpp"
-#include "core/error.hpp"
-#include "core/order/traffic.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace hocket;
 
 namespace {
 

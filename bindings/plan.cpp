@@ -1,24 +1,12 @@
 #include "core/plan/plan.hpp"
 
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <algorithm>
-#include <memory>
 
 #include "bindings.hpp"
 #include "core/algorithms/all_gather/ring_form.hpp"
 #include "core/algorithms/registry.hpp"
-#include "core/error.hpp"
 #include "core/limits.hpp"
 #include "core/model/predict.hpp"
-#include "core/schedule/verify.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace hocket;
 
 namespace {
 
@@ -50,14 +38,6 @@ struct Ring {
                        " does not go round one ring: " + std::string(found.why_not));
   }
 };
-
-using TurnTuple = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
-
-std::vector<TurnTuple> turn_tuples(std::span<const TurnWait> waits) {
-  std::vector<TurnTuple> tuples;
-  for (const TurnWait& wait : waits) tuples.emplace_back(wait.waiting, wait.releasing, wait.capacity);
-  return tuples;
-}
 
 std::uint64_t transfers_of(const RankProgram& row) { return row.sends.size() + row.receives.size(); }
 
@@ -98,39 +78,16 @@ void bind_plan(nb::module_& m) {
       .def_ro("predicted_seconds", &PlanHeader::predicted_seconds);
 
   nb::class_<RankProgram>(m, "RankProgram", "What one rank does.")
-      .def_prop_ro(
-          "sends",
-          [](const RankProgram& p) {
-            std::vector<std::tuple<std::uint64_t, Rank, std::vector<Rank>>> rows;
-            for (const auto& send : p.sends)
-              rows.emplace_back(send.phase, send.dst, std::vector<Rank>(send.tokens.begin(), send.tokens.end()));
-            return rows;
-          },
-          "(phase, dst, releasers) in order")
+      .def_ro("sends", &RankProgram::sends, "(phase, dst, releasers) in order")
       .def_prop_ro(
           "send_pieces",
           [](const RankProgram& p) {
-            std::vector<std::vector<std::tuple<Rank, Rank, std::uint64_t, std::uint64_t>>> rows;
-            for (const auto& send : p.sends) {
-              rows.emplace_back();
-              for (const Piece& piece : send.pieces)
-                rows.back().emplace_back(piece.origin, piece.target, piece.offset, piece.length);
-            }
+            std::vector<LeanVector<Piece>> rows;
+            for (const RankProgram::Send& send : p.sends) rows.push_back(send.pieces);
             return rows;
           },
           "per send [(origin, target, offset, length)]; empty: the whole message")
-      .def_prop_ro(
-          "receives",
-          [](const RankProgram& p) {
-            std::vector<std::tuple<std::uint64_t, Rank, std::vector<std::tuple<Rank, std::uint32_t>>>> rows;
-            for (const auto& receive : p.receives) {
-              rows.emplace_back(receive.phase, receive.src, std::vector<std::tuple<Rank, std::uint32_t>>{});
-              for (const Release& release : receive.releases)
-                std::get<2>(rows.back()).emplace_back(release.rank, release.send);
-            }
-            return rows;
-          },
-          "(phase, src, [(waiting rank, its send)]) in order")
+      .def_ro("receives", &RankProgram::receives, "(phase, src, [(waiting rank, its send)]) in order")
       .def_prop_ro(
           "tokens",
           [](const RankProgram& p) {
@@ -147,7 +104,7 @@ void bind_plan(nb::module_& m) {
   nb::class_<NetworkForm>(m, "ClosedForm",
                           "An all-to-all in closed form: any rank's row without the rest of the schedule.")
       .def(nb::init<const Network&, const Demand&, const std::string&>(), "network"_a, "demand"_a, "algorithm"_a = "",
-           nb::keep_alive<1, 2>(), nb::call_guard<nb::gil_scoped_release>(),
+           nb::keep_alive<1, 2>(), unlocked(),
            "Raises InputError where there is none; that of `algorithm`, where it has one, however far from the bound.")
       .def_prop_ro("phases", [](const NetworkForm& r) { return r.found.form->phases(); })
       .def_prop_ro("algorithm", [](const NetworkForm& r) { return r.found.algorithm; })
@@ -157,28 +114,27 @@ void bind_plan(nb::module_& m) {
           [](const NetworkForm& r, const Demand& demand, double alpha) {
             return predict(r.network, demand, *r.found.form, alpha);
           },
-          "demand"_a, "alpha"_a = 0.0, nb::call_guard<nb::gil_scoped_release>(),
-          "The time of the whole, as PlannedExchange.predict() has it.")
+          "demand"_a, "alpha"_a = 0.0, unlocked(), "The time of the whole, as PlannedExchange.predict() has it.")
       .def(
           "program", [](const NetworkForm& r, Rank rank) { return rank_program(r.network, *r.found.form, rank); },
-          "rank"_a, nb::call_guard<nb::gil_scoped_release>())
+          "rank"_a, unlocked())
       .def(
           "verify_sample",
           [](const NetworkForm& r, std::uint64_t messages, std::uint64_t seed) {
             return verify_sample(r.network, *r.found.form, messages, seed);
           },
-          "messages"_a, "seed"_a = 1, nb::call_guard<nb::gil_scoped_release>(), "Checks random messages.");
+          "messages"_a, "seed"_a = 1, unlocked(), "Checks random messages.");
   nb::class_<Ring>(m, "Ring", "An all-gather, reduce-scatter or all-reduce round one ring: any rank's row alone.")
-      .def(nb::init<const Network&, const Demand&>(), "network"_a, "demand"_a, nb::keep_alive<1, 2>(),
-           nb::call_guard<nb::gil_scoped_release>(), "Raises InputError where there is none.")
+      .def(nb::init<const Network&, const Demand&>(), "network"_a, "demand"_a, nb::keep_alive<1, 2>(), unlocked(),
+           "Raises InputError where there is none.")
       .def_prop_ro("phases", [](const Ring& r) { return r.found.form->phases(); })
       .def_prop_ro("algorithm", [](const Ring& r) { return r.found.algorithm; })
       .def(
           "program", [](const Ring& r, Rank rank, std::uint32_t window) { return r.found.form->program(rank, window); },
-          "rank"_a, "window"_a = limits::gather_window, nb::call_guard<nb::gil_scoped_release>(),
+          "rank"_a, "window"_a = limits::gather_window, unlocked(),
           "`window`: messages in flight that waits allow on a channel.")
       .def_prop_ro(
-          "turn_waits", [](const Ring& r) { return turn_tuples(r.found.form->turn_waits()); },
+          "turn_waits", [](const Ring& r) { return r.found.form->turn_waits(); },
           "of an all-reduce: (place that waits, place that releases, capacity of the channel)")
       .def(
           "verify",
@@ -186,7 +142,7 @@ void bind_plan(nb::module_& m) {
             const RingForm& rows = *r.found.form;
             return verify_ring(r.network, rows.order(), rows.pattern(), rows.turn_waits());
           },
-          nb::call_guard<nb::gil_scoped_release>(), "Looks at every edge, and so at every transfer.");
+          unlocked(), "Looks at every edge, and so at every transfer.");
   nb::class_<RingCertificate>(m, "RingCertificate", "What a look at every edge of a ring found.")
       .def_ro("edges", &RingCertificate::edges)
       .def_ro("channels", &RingCertificate::channels, "of the edges' routes")

@@ -1,24 +1,6 @@
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
-#include <string>
-#include <vector>
-
 #include "bindings.hpp"
 #include "core/algorithms/plan_exchange.hpp"
-#include "core/algorithms/registry.hpp"
-#include "core/error.hpp"
-#include "core/limits.hpp"
-#include "core/model/predict.hpp"
-#include "core/schedule/verify.hpp"
-#include "core/schedule/waits.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace hocket;
+#include "core/two_level/verify.hpp"
 
 namespace {
 
@@ -51,7 +33,7 @@ void bind_waits(nb::module_& m) {
       [](const Network& network, const Schedule& schedule, std::uint32_t window) {
         return derive_waits(network, schedule, window);
       },
-      "network"_a, "schedule"_a, "window"_a = 1, nb::call_guard<nb::gil_scoped_release>());
+      "network"_a, "schedule"_a, "window"_a = 1, unlocked());
 }
 
 void bind_verifier(nb::module_& m) {
@@ -64,30 +46,14 @@ void bind_verifier(nb::module_& m) {
       .def_prop_ro("complete", &Certificate::complete)
       .def_prop_ro("ok", &Certificate::ok)
       .def_prop_ro(
-          "counts",
-          [](const Certificate& c) {
-            nb::dict counts;
-            for (std::size_t i = 0; i < violation_kinds; ++i)
-              if (c.counts[i] > 0) counts[nb::cast(to_string(static_cast<Violation>(i)))] = c.counts[i];
-            return counts;
-          },
-          "violations by kind")
+          "counts", [](const Certificate& c) { return counts_by_kind(c); }, "violations by kind")
       .def_prop_ro(
-          "findings",
-          [](const Certificate& c) {
-            std::vector<std::tuple<std::string, std::uint64_t, std::string>> findings;
-            for (const Finding& f : c.findings) findings.emplace_back(to_string(f.kind), f.phase, f.text);
-            return findings;
-          },
+          "findings", [](const Certificate& c) { return findings_of(c); },
           "(kind, phase, text) of the first few of each kind");
-  m.def("verify", &verify, "network"_a, "demand"_a, "schedule"_a, "ports"_a = PortModel::one_port,
-        nb::call_guard<nb::gil_scoped_release>());
+  m.def("verify", &verify, "network"_a, "demand"_a, "schedule"_a, "ports"_a = PortModel::one_port, unlocked());
 
-  m.def(
-      "verify_waits",
-      [](const Network& n, const Schedule& s, const Waits& w, Certificate& c) { verify_waits(n, s, w, c); },
-      "network"_a, "schedule"_a, "waits"_a, "certificate"_a, nb::call_guard<nb::gil_scoped_release>(),
-      "Adds what it finds to the certificate.");
+  m.def("verify_waits", &verify_waits, "network"_a, "schedule"_a, "waits"_a, "certificate"_a, unlocked(),
+        "Adds what it finds to the certificate.");
 }
 
 }  // namespace
@@ -101,9 +67,8 @@ void bind_planning(nb::module_& m) {
   m.attr("MOST_RANKS_PLANNED_FOR_RUN") = limits::most_ranks_planned_for_run;
   m.attr("MOST_MESSAGES_COMPARED") = limits::most_messages_compared;
   m.attr("MOST_RANKS_SEARCHED_FOR_WAITS") = limits::most_ranks_searched_for_waits;
-  m.def(
-      "run_window", [](const Demand& demand) { return run_window(demand); }, "demand"_a,
-      "Messages that a rank may have unacknowledged unless the user says otherwise.");
+  m.def("run_window", nb::overload_cast<const Demand&>(&run_window), "demand"_a,
+        "Messages that a rank may have unacknowledged unless the user says otherwise.");
 
   nb::class_<Prediction>(m, "Prediction")
       .def_ro("seconds", &Prediction::seconds)
@@ -127,7 +92,7 @@ void bind_planning(nb::module_& m) {
           "predict",
           [](const PlannedExchange& p, const Network& network, const Demand& demand, double alpha,
              std::uint64_t most_steps) { return predict(network, demand, p, alpha, most_steps); },
-          "network"_a, "demand"_a, "alpha"_a, "most_steps"_a, nb::call_guard<nb::gil_scoped_release>(),
+          "network"_a, "demand"_a, "alpha"_a, "most_steps"_a, unlocked(),
           "Its time under pair-wise tokens, for what it was planned with; an estimate beyond so many simulation "
           "steps.");
   m.def(
@@ -136,7 +101,7 @@ void bind_planning(nb::module_& m) {
          const std::string& algorithm, double alpha, std::uint64_t seed,
          bool whole) { return plan_exchange(network, demand, {algorithm, {alpha, seed}, window, whole}); },
       "network"_a, "demand"_a, "window"_a = nb::none(), "algorithm"_a = "", "alpha"_a = 0.0, "seed"_a = 1,
-      "whole"_a = false, nb::call_guard<nb::gil_scoped_release>(),
+      "whole"_a = false, unlocked(),
       "The schedule that serves the demand best, or that of the named algorithm; without a window its waits are "
       "those of a run. Whole: ranks pass on no parts of an all-to-all's messages. Raises InputError.");
   m.def(
@@ -145,8 +110,7 @@ void bind_planning(nb::module_& m) {
          const std::string& algorithm, double alpha, std::uint64_t seed, bool whole, std::uint64_t most_steps) {
         return plan(network, demand, {algorithm, {alpha, seed}, window, whole}, most_steps);
       },
-      "network"_a, "demand"_a, "window"_a, "algorithm"_a, "alpha"_a, "seed"_a, "whole"_a, "most_steps"_a,
-      nb::call_guard<nb::gil_scoped_release>(),
+      "network"_a, "demand"_a, "window"_a, "algorithm"_a, "alpha"_a, "seed"_a, "whole"_a, "most_steps"_a, unlocked(),
       "The same, verified and predicted, by a simulation of at most so many steps: all that a user means by planning.");
   m.def(
       "least_of",
@@ -154,11 +118,69 @@ void bind_planning(nb::module_& m) {
         const Least least = least_of(algorithm, network, demand, bounds, alpha);
         return std::pair(least.phases, least.seconds);
       },
-      "algorithm"_a, "network"_a, "demand"_a, "bounds"_a, "alpha"_a = 0.0, nb::call_guard<nb::gil_scoped_release>(),
+      "algorithm"_a, "network"_a, "demand"_a, "bounds"_a, "alpha"_a = 0.0, unlocked(),
       "No schedule of the algorithm has fewer phases, and none takes fewer seconds; of ways of its own, on any "
       "routes.");
   m.def("least_phases", &least_phases, "network"_a, "demand"_a, "bounds"_a, "ports"_a,
         "No schedule of this port model has fewer phases.");
   m.def("least_seconds", &least_seconds, "network"_a, "demand"_a, "bounds"_a, "alpha"_a = 0.0,
         "No schedule takes less time if a message costs its sender `alpha` seconds.");
+}
+
+namespace {
+
+void bind_groups(nb::module_& m) {
+  nb::class_<HostGroups>(m, "HostGroups", "Which ranks share a host; the first of each carries for all.")
+      .def_ro("ranks", &HostGroups::ranks, "the ranks of each host")
+      .def_ro("host_of", &HostGroups::host_of, "the host of each rank")
+      .def("__len__", &HostGroups::count)
+      .def_prop_ro("most", &HostGroups::most, "ranks on the fullest host");
+  m.def("groups_of", &groups_of, "network"_a, "The ranks of a network as it numbers them.");
+  m.def("one_rank_a_host", &one_rank_a_host, "network"_a, "The same network with one rank on every host.");
+}
+
+void bind_certificate(nb::module_& m) {
+  nb::class_<TwoLevelCertificate>(m, "TwoLevelCertificate", "What the verifier found in both levels.")
+      .def_prop_ro("transfers", [](const TwoLevelCertificate& c) { return c.between.transfers; })
+      .def_prop_ro("phases", [](const TwoLevelCertificate& c) { return c.between.phases; })
+      .def_prop_ro("worst_channel_use", [](const TwoLevelCertificate& c) { return c.between.worst_channel_use; })
+      .def_prop_ro("contention_free", [](const TwoLevelCertificate& c) { return c.between.contention_free(); })
+      .def_prop_ro("complete", &TwoLevelCertificate::complete)
+      .def_prop_ro("ok", &TwoLevelCertificate::ok)
+      .def_prop_ro(
+          "counts", [](const TwoLevelCertificate& c) { return counts_by_kind(c.between, c); }, "violations by kind")
+      .def_prop_ro(
+          "findings", [](const TwoLevelCertificate& c) { return findings_of(c.between, c); },
+          "(kind, phase, text) of the first few of each kind");
+}
+
+}  // namespace
+
+void bind_two_level(nb::module_& m) {
+  bind_groups(m);
+  bind_certificate(m);
+  m.def("why_not_two_level", &why_not_two_level, "groups"_a, "demand"_a, "Empty if it can be, else the reason.");
+  m.def("scheduled_between", &scheduled_between, "groups"_a, "demand"_a,
+        "What is scheduled for it; equal all-to-alls stay such where hosts differ.");
+  nb::class_<TwoLevelExchange>(m, "TwoLevelExchange",
+                               "Copies into the memory of hosts, a schedule between hosts, and copies back.")
+      .def_ro("demand", &TwoLevelExchange::demand, "of the ranks")
+      .def_ro("groups", &TwoLevelExchange::groups)
+      .def_ro("memory", &TwoLevelExchange::memory, "bytes of each host")
+      .def_ro("between", &TwoLevelExchange::between, "the demand of the hosts")
+      .def_ro("schedule", &TwoLevelExchange::schedule, "between the hosts");
+  m.def("two_level", &aggregate, "groups"_a, "demand"_a, "schedule"_a, unlocked(),
+        "The exchange in two levels, by a schedule between hosts.");
+  m.def("verify_two_level", &verify_two_level, "between"_a, "exchange"_a, "waits"_a.none(), "bound"_a,
+        "ports"_a = PortModel::one_port, unlocked(),
+        "Both levels: contention between hosts, and every byte through the memory of hosts. `bound`: bytes of memory\n"
+        "that a host may use.");
+
+  nb::class_<TwoLevelTime>(m, "TwoLevelTime", "Seconds.")
+      .def_ro("put", &TwoLevelTime::put)
+      .def_ro("between", &TwoLevelTime::between)
+      .def_ro("take", &TwoLevelTime::take)
+      .def_prop_ro("seconds", &TwoLevelTime::seconds);
+  m.def("two_level_seconds", &two_level_seconds, "between"_a, "exchange"_a, "waits"_a, "costs"_a, "memory"_a, "steps"_a,
+        unlocked(), "None if the simulation takes more steps.");
 }

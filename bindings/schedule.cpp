@@ -1,26 +1,8 @@
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
-#include <algorithm>
 #include <charconv>
-#include <string>
-#include <vector>
 
 #include "bindings.hpp"
 #include "core/algorithms/plan_exchange.hpp"
-#include "core/algorithms/registry.hpp"
-#include "core/demand/demand.hpp"
-#include "core/schedule/bounds.hpp"
-#include "core/schedule/token_time.hpp"
-
-namespace nb = nanobind;
-using namespace nb::literals;
-using namespace hocket;
+#include "core/schedule/shared_channels.hpp"
 
 void append_line(std::string& text, std::uint64_t phase, Hop hop, const Piece& piece) {
   char line[7 * 21];
@@ -65,13 +47,6 @@ nb::bytes csv_of(const Schedule& schedule, std::uint64_t first, std::uint64_t la
     for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i)
       schedule.each_piece(i, [&](const Piece& piece) { append_line(text, phase, schedule.hops()[i], piece); });
   return nb::bytes(text.data(), text.size());
-}
-
-std::vector<std::pair<Rank, Rank>> hops_of(const Schedule& schedule) {
-  std::vector<std::pair<Rank, Rank>> hops;
-  hops.reserve(schedule.size());
-  for (const Hop hop : schedule.hops()) hops.emplace_back(hop.src, hop.dst);
-  return hops;
 }
 
 std::vector<std::uint64_t> lengths_of(const Schedule& schedule) {
@@ -129,20 +104,14 @@ void bind_demand(nb::module_& m) {
              const std::vector<std::uint64_t>& bytes) {
             if (src.size() != dst.size() || src.size() != bytes.size())
               throw InputError("senders, receivers and bytes differ in number");
-            std::vector<hocket::Message> messages;
-            messages.reserve(src.size());
-            for (std::size_t i = 0; i < src.size(); ++i) messages.push_back({src[i], dst[i], bytes[i]});
+            std::vector<Message> messages(src.size());
+            for (std::size_t i = 0; i < src.size(); ++i) messages[i] = {src[i], dst[i], bytes[i]};
             return irregular(TrafficMatrix(ranks, std::move(messages)));
           },
           "ranks"_a, "src"_a, "dst"_a, "bytes"_a,
           "Message i goes from src[i] to dst[i]; empty ones and those of a rank to itself are dropped.")
       .def(
-          "list",
-          [](const Demand& d) {
-            std::vector<std::tuple<Rank, Rank, std::uint64_t>> messages;
-            d.matrix.each([&](Rank src, Rank dst, std::uint64_t bytes) { messages.emplace_back(src, dst, bytes); });
-            return messages;
-          },
+          "list", [](const Demand& d) { return d.matrix.list(); },
           "(src, dst, bytes) of an irregular demand, by sender and receiver")
       .def_prop_ro("by_blocks", &Demand::by_blocks, "a block for every rank: all-gathers and reductions")
       .def_prop_ro(
@@ -158,11 +127,9 @@ void bind_demand(nb::module_& m) {
       .def_prop_ro("messages", &Demand::messages);
 
   nb::class_<Collective>(m, "Collective", "What a collective call asks for, as a demand.")
-      .def_prop_ro("name", [](const Collective& c) { return c.name; })
-      .def_prop_ro(
-          "mpi_calls", [](const Collective& c) { return c.mpi_calls; }, "the blocking MPI calls, by commas")
-      .def_prop_ro(
-          "asks", [](const Collective& c) { return c.asks; }, "one sentence, in which SIZE stands for the bytes")
+      .def_ro("name", &Collective::name)
+      .def_ro("mpi_calls", &Collective::mpi_calls, "the blocking MPI calls, by commas")
+      .def_ro("asks", &Collective::asks, "one sentence, in which SIZE stands for the bytes")
       .def_prop_ro("pattern", [](const Collective& c) { return to_string(c.pattern); })
       .def_prop_ro("forwards", &Collective::forwards, "ranks pass on what they get")
       .def_ro("rooted", &Collective::rooted)
@@ -200,31 +167,24 @@ void bind_bounds(nb::module_& m) {
       .def_prop_ro("one_port_seconds", &Bounds::one_port_seconds,
                    "none whose ranks send, and receive, one message at a time")
       .def_ro("bottleneck", &Bounds::bottleneck, "channel");
-  m.def("lower_bounds", &lower_bounds, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>());
+  m.def("lower_bounds", &lower_bounds, "network"_a, "demand"_a, unlocked());
   nb::class_<FreeRoutesBound>(m, "FreeRoutesBound", "Seconds that no all-to-all takes less, whatever its routes.")
       .def_ro("seconds", &FreeRoutesBound::seconds)
       .def_ro("prices", &FreeRoutesBound::prices, "of the channels: the certificate, which priced_seconds() checks")
       .def_ro("exact", &FreeRoutesBound::exact, "no prices say more than 0.1 % more");
-  m.def("price_channels", &price_channels, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>(),
+  m.def("price_channels", &price_channels, "network"_a, "demand"_a, unlocked(),
         "A bound of an all-to-all for all routes, by prices that grow where cheapest ways are busy; None: too large.");
-  m.def(
-      "priced_seconds",
-      [](const Network& network, const Demand& demand, const std::vector<double>& prices) {
-        return priced_seconds(network, demand, prices);
-      },
-      "network"_a, "demand"_a, "prices"_a, nb::call_guard<nb::gil_scoped_release>(),
-      "The bound of an all-to-all for all routes that prices of the channels certify.");
-  m.def("lockstep_seconds", &lockstep_seconds, "network"_a, "schedule"_a, "alpha"_a = 0.0,
-        nb::call_guard<nb::gil_scoped_release>(),
+  m.def("priced_seconds", &priced_seconds, "network"_a, "demand"_a, "prices"_a, unlocked(),
+        "The bound of an all-to-all for all routes that prices of the channels certify.");
+  m.def("lockstep_seconds", &lockstep_seconds, "network"_a, "schedule"_a, "alpha"_a = 0.0, unlocked(),
         "Seconds if each phase begins when the one before is over, without latencies.");
   m.def("token_seconds", nb::overload_cast<const Network&, const Schedule&>(&token_seconds), "network"_a, "schedule"_a,
-        nb::call_guard<nb::gil_scoped_release>(),
+        unlocked(),
         "Seconds if each transfer begins when those before it on its channels are over, without per-message costs and "
         "latencies.");
-  m.def("balance_routes", &balance_routes, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>(),
+  m.def("balance_routes", &balance_routes, "network"_a, "demand"_a, unlocked(),
         "The network with other ties (torus) or next hops (graph) where those even the loads, else as it is; the next "
-        "hops of "
-        "a graph without tables, written out.");
+        "hops of a graph without tables, written out.");
 }
 
 void bind_algorithms(nb::module_& m) {
@@ -246,7 +206,7 @@ void bind_algorithms(nb::module_& m) {
               throw InputError("algorithm '" + std::string(s.name) + "' cannot serve this: " + std::string(reason));
             return s.make(n, d, {alpha, seed});
           },
-          "network"_a, "demand"_a, "alpha"_a = 0.0, "seed"_a = 1, nb::call_guard<nb::gil_scoped_release>());
+          "network"_a, "demand"_a, "alpha"_a = 0.0, "seed"_a = 1, unlocked());
   m.def(
       "all_algorithms", [] { return std::vector<const Algorithm*>(all_algorithms().begin(), all_algorithms().end()); },
       nb::rv_policy::reference);
@@ -269,11 +229,9 @@ void bind_schedule(nb::module_& m) {
       .def_prop_ro("direct", &Schedule::direct, "true if every transfer is a whole message from origin to target")
       .def("__len__", &Schedule::size)
       .def("rows", &rows_of, "(phase, src, dst, origin, target, offset, length) per piece")
-      .def("hops", &hops_of, "(src, dst) per transfer")
-      .def(
-          "phase_begin",
-          [](const Schedule& s) { return std::vector<std::uint64_t>(s.phase_begin().begin(), s.phase_begin().end()); },
-          "the first transfer of each phase, and at last the number of transfers")
+      .def("hops", &Schedule::hops, "(src, dst) per transfer")
+      .def("phase_begin", &Schedule::phase_begin,
+           "the first transfer of each phase, and at last the number of transfers")
       .def("lengths", &lengths_of, "bytes per transfer")
       .def("csv", &csv_of, "first_phase"_a, "last_phase"_a,
            "Lines phase,src,dst,origin,target,offset,length of the phases [first_phase, last_phase)")

@@ -1,17 +1,10 @@
 #include "core/algorithms/plan_exchange.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <limits>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "core/error.hpp"
-#include "core/limits.hpp"
-#include "core/schedule/bounds.hpp"
-#include "core/schedule/schedule.hpp"
-#include "core/schedule/token_time.hpp"
+#include "core/schedule/shared_channels.hpp"
 
 namespace hocket {
 namespace {

@@ -1,9 +1,7 @@
 #include "core/algorithms/registry.hpp"
 
-#include <algorithm>
 #include <array>
 #include <iterator>
-#include <string>
 
 #include "core/error.hpp"
 

@@ -1,11 +1,8 @@
 #include "core/demand/demand.hpp"
 
-#include <algorithm>
 #include <array>
 #include <limits>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/error.hpp"
 

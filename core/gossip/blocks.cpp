@@ -1,7 +1,5 @@
-#include <algorithm>
 #include <limits>
 #include <numeric>
-#include <stdexcept>
 
 #include "core/error.hpp"
 #include "core/gossip/grids.hpp"

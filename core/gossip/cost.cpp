@@ -1,8 +1,5 @@
 #include "core/gossip/cost.hpp"
 
-#include <algorithm>
-#include <string>
-
 #include "core/error.hpp"
 
 namespace hocket::gossip {

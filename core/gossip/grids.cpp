@@ -1,6 +1,5 @@
 #include "core/gossip/grids.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 #include "core/error.hpp"

@@ -1,13 +1,10 @@
 #include "core/gossip/search.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include "core/error.hpp"
 #include "core/gossip/grids.hpp"
-#include "core/gossip/steps.hpp"
 
 namespace hocket::gossip {
 

@@ -1,6 +1,5 @@
 #include "core/gossip/steps.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 

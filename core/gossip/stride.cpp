@@ -1,6 +1,5 @@
 #include "core/gossip/stride.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <numeric>
 

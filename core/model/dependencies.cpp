@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <numeric>
-#include <string>
 #include <tuple>
 #include <utility>
 

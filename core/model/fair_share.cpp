@@ -1,6 +1,5 @@
 #include "core/model/fair_share.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/error.hpp"

@@ -1,6 +1,5 @@
 #include "core/model/memory_profile.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>

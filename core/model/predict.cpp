@@ -1,16 +1,11 @@
 #include "core/model/predict.hpp"
 
-#include <algorithm>
 #include <array>
-#include <limits>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "core/limits.hpp"
 #include "core/model/simulate.hpp"
 #include "core/progress/progress.hpp"
-#include "core/schedule/token_time.hpp"
+#include "core/schedule/shared_channels.hpp"
 
 namespace hocket {
 namespace {

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <queue>
 
-#include "core/model/fair_share.hpp"
 #include "core/progress/progress.hpp"
 
 namespace hocket {

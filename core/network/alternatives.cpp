@@ -1,10 +1,8 @@
 #include "core/network/alternatives.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <map>
 #include <random>
-#include <string>
 #include <utility>
 
 #include "core/error.hpp"

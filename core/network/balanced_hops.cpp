@@ -1,16 +1,11 @@
 #include <algorithm>
-#include <cstdint>
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <queue>
 #include <random>
-#include <utility>
-#include <vector>
 
 #include "core/network/alternatives.hpp"
-#include "core/network/routing.hpp"
 
 namespace hocket {
 namespace {

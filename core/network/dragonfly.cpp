@@ -1,8 +1,5 @@
 #include <algorithm>
-#include <cstdint>
-#include <span>
 #include <utility>
-#include <vector>
 
 #include "core/network/graph_shapes.hpp"
 

@@ -1,11 +1,6 @@
-#include <algorithm>
 #include <initializer_list>
-#include <span>
-#include <string>
 
-#include "core/error.hpp"
 #include "core/network/routing.hpp"
-#include "core/network/spec.hpp"
 
 namespace hocket {
 namespace {

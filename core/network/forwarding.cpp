@@ -1,11 +1,7 @@
 /// Routes along given forwarding tables, checked before anything is sent; and tables of given routes.
-#include <algorithm>
 #include <map>
-#include <string>
 #include <unordered_map>
-#include <utility>
 
-#include "core/error.hpp"
 #include "core/network/routing.hpp"
 
 namespace hocket {

@@ -1,14 +1,9 @@
 #include "core/network/network.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <string_view>
 #include <unordered_set>
-#include <utility>
-
-#include "core/network/routing.hpp"
 
 namespace hocket {
 

@@ -1,12 +1,6 @@
 /// Routes on trees of switches, through the lowest common ancestor, and on tori, meshes and hypercubes, where hosts are
 /// wired to each other, dimension by dimension.
-#include <algorithm>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "core/error.hpp"
 #include "core/network/routing.hpp"
 
 namespace hocket {

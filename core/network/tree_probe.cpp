@@ -1,6 +1,5 @@
 #include "core/network/tree_probe.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>

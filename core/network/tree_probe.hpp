@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <random>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace hocket {

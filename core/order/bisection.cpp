@@ -2,7 +2,6 @@
 #include <limits>
 #include <optional>
 #include <queue>
-#include <utility>
 
 #include "core/algorithms/shared/random.hpp"
 #include "core/order/order.hpp"

@@ -1,11 +1,8 @@
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <utility>
 
 #include "core/algorithms/shared/random.hpp"
 #include "core/order/order.hpp"
-#include "core/order/traffic.hpp"
 #include "core/progress/progress.hpp"
 
 namespace hocket::order {

@@ -1,13 +1,8 @@
-#include "core/order/traffic.hpp"
-
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <string>
 #include <tuple>
-#include <utility>
 
 #include "core/error.hpp"
+#include "core/order/order.hpp"
 
 namespace hocket::order {
 

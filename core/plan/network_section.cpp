@@ -1,6 +1,6 @@
-#include "core/plan/network_section.hpp"
-
 #include <utility>
+
+#include "core/plan/plan.hpp"
 
 namespace hocket {
 

@@ -4,12 +4,8 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <string>
 #include <tuple>
 #include <utility>
-
-#include "core/plan/network_section.hpp"
-#include "core/plan/program.hpp"
 
 namespace hocket {
 namespace {

@@ -1,10 +1,5 @@
 #include "core/plan/program.hpp"
 
-#include <algorithm>
-#include <compare>
-#include <string>
-#include <utility>
-
 #include "core/error.hpp"
 
 namespace hocket {

@@ -1,12 +1,8 @@
 #include "core/schedule/bounds.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <numeric>
-#include <string>
-#include <utility>
 
-#include "core/error.hpp"
 #include "core/network/routing.hpp"
 
 namespace hocket {

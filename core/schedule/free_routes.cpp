@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <functional>
 #include <limits>
 #include <numeric>

@@ -1,13 +1,9 @@
 #include "core/schedule/schedule.hpp"
 
-#include <algorithm>
-#include <iterator>
-#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/network/network.hpp"
 #include "core/of_thread.hpp"
 
 namespace hocket {

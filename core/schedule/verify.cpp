@@ -1,14 +1,10 @@
 #include "core/schedule/verify.hpp"
 
-#include <algorithm>
 #include <unordered_map>
-#include <utility>
 
-#include "core/network/network.hpp"
 #include "core/progress/progress.hpp"
 #include "core/schedule/block_parts.hpp"
 #include "core/schedule/ranges.hpp"
-#include "core/schedule/schedule.hpp"
 
 namespace hocket {
 namespace {

@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <random>
-#include <utility>
 
 #include "core/error.hpp"
 #include "core/progress/progress.hpp"

@@ -1,10 +1,6 @@
-#include <algorithm>
 #include <bit>
-#include <string>
-#include <utility>
 
 #include "core/progress/progress.hpp"
-#include "core/schedule/schedule.hpp"
 #include "core/schedule/verify.hpp"
 
 namespace hocket {

@@ -1,13 +1,6 @@
 /// Check that the waits keep apart what must not meet, from routes and waits alone.
-#include <algorithm>
-#include <cstdint>
 #include <functional>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "core/network/network.hpp"
 #include "core/progress/progress.hpp"
 #include "core/schedule/verify.hpp"
 

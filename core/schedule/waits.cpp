@@ -1,15 +1,10 @@
 #include "core/schedule/waits.hpp"
 
-#include <algorithm>
-#include <cstdint>
 #include <functional>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "core/limits.hpp"
 #include "core/progress/progress.hpp"
-#include "core/schedule/token_time.hpp"
+#include "core/schedule/shared_channels.hpp"
 
 namespace hocket {
 

@@ -1,11 +1,7 @@
 #include "core/two_level/exchange.hpp"
 
-#include <algorithm>
 #include <map>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "core/algorithms/shared/phase_writer.hpp"
 #include "core/error.hpp"

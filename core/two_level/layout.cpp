@@ -1,10 +1,7 @@
-#include <algorithm>
 #include <map>
 #include <numeric>
-#include <utility>
 
 #include "core/network/routing.hpp"
-#include "core/two_level/exchange.hpp"
 #include "core/two_level/verify.hpp"
 
 namespace hocket {

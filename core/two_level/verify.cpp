@@ -1,8 +1,5 @@
 #include "core/two_level/verify.hpp"
 
-#include <algorithm>
-#include <map>
-#include <string>
 #include <utility>
 
 #include "core/schedule/ranges.hpp"

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <set>
-#include <vector>
 
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/world.hpp"
 #include "runtime/plan/settings.hpp"
-#include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {
 

@@ -2,19 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <mutex>
-#include <string>
-#include <utility>
 
-#include "core/choose/chooser.hpp"
 #include "core/network/alternatives.hpp"
 #include "runtime/agreement/agreement.hpp"
 #include "runtime/choose/selection.hpp"
-#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/world.hpp"
 #include "runtime/paths/first_of_host.h"
 #include "runtime/plan/settings.hpp"
-#include "runtime/progress/requests.hpp"
 
 namespace hocket::runtime {
 namespace {

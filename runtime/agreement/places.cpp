@@ -2,23 +2,13 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <array>
-#include <atomic>
-#include <cstdint>
 #include <set>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "core/error.hpp"
 #include "runtime/agreement/agreement.hpp"
 #include "runtime/agreement/changed_ways.hpp"
-#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/plan_store.hpp"
-#include "runtime/plan/settings.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {
 namespace {

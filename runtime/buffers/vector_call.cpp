@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/buffers/blocks.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/refusals.hpp"
 

@@ -1,24 +1,12 @@
 /// hocket.h: tables, what they say, keeping them in files, running them; and the program's own collective calls.
-#include <algorithm>
-#include <cstddef>
 #include <fstream>
 #include <iterator>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "core/choose/candidate.hpp"
 #include "core/of_thread.hpp"
 #include "core/schedule/bounds.hpp"
-#include "runtime/agreement/agreement.hpp"
-#include "runtime/buffers/vector_call.hpp"
 #include "runtime/c_api/api.hpp"
 #include "runtime/c_api/table.hpp"
 #include "runtime/irregular/plan_irregular.hpp"
-#include "runtime/mpi/mpi_call.hpp"
-#include "runtime/plan/settings.hpp"
-#include "runtime/progress/requests.hpp"
-#include "runtime/report/report.hpp"
 #include "runtime/team/team.hpp"
 
 using hocket::all_candidates, hocket::Candidate, hocket::of_thread;

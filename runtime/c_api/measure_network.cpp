@@ -1,16 +1,8 @@
 /// hocket_network.h: what messages cost.
-#include <algorithm>
-#include <chrono>
-#include <memory>
-#include <span>
-#include <thread>
-#include <vector>
 
 #include "hocket_network.h"
 #include "runtime/c_api/api.hpp"
-#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/progress/waiting.hpp"
 
 namespace hocket::runtime {
 namespace {

@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "core/plan/program.hpp"
-#include "runtime/agreement/agreement.hpp"
 #include "runtime/agreement/places.hpp"
 #include "runtime/buffers/traffic.hpp"
 #include "runtime/c_api/api.hpp"
 #include "runtime/plan/plan_store.hpp"
-#include "runtime/plan/planned.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/uplinks/widths.hpp"
 

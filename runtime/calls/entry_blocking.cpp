@@ -2,9 +2,7 @@
 /// The ranks that they wait for may be waiting for a persistent collective that cannot end without
 /// this one. Point-to-point calls move the active ones while they wait. Collectives cannot (their
 /// nonblocking forms would not match the blocking ones of other ranks): what remains of the active ones is posted.
-#include <mpi.h>
 
-#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/since_mpi4.hpp"
 #include "runtime/progress/requests.hpp"
 

@@ -1,17 +1,12 @@
 /// Calls in which all ranks know all sizes, as the preloaded shim hands them over: blocking, nonblocking and persistent
 /// ones, with counts of either size.
-#include <mpi.h>
 
 #include <type_traits>
 
-#include "runtime/calls/block_calls.hpp"
-#include "runtime/calls/reduce.hpp"
 #include "runtime/calls/serve.hpp"
 #include "runtime/calls/two_level_calls.hpp"
 #include "runtime/calls/vector_operation.hpp"
-#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/since_mpi4.hpp"
-#include "runtime/mpi/sized_calls.h"
 #include "runtime/plan/settings.hpp"
 #include "runtime/record/record.hpp"
 

@@ -1,13 +1,10 @@
 /// Starting, testing, waiting for and freeing requests, as the preloaded shim hands these calls over
 /// while some of the runtime's requests exist. They may stand among the program's own.
-#include <mpi.h>
 
 #include <algorithm>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
-#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/since_mpi4.hpp"
 #include "runtime/progress/requests.hpp"
 

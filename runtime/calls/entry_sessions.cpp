@@ -4,18 +4,11 @@
 ///
 /// MPICH hands on what its launcher was told to set. Open MPI hands on only variables that begin with OMPI_MCA_, and
 /// 255 bytes of others, by an info key: LD_PRELOAD. The shim takes all the rest from one variable.
-#include <mpi.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "runtime/agreement/changed_ways.hpp"
 #include "runtime/mpi/attached.hpp"
-#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/since_mpi4.hpp"
 #include "runtime/plan/settings.hpp"
 #include "runtime/progress/requests.hpp"

@@ -1,25 +1,9 @@
 /// Topologies, as the preloaded shim hands them over. The MPI library makes each. With HOCKET_REORDER=1, where the
 /// program lets ranks be reordered and links are then loaded less by messages between neighbours, it makes it once more
 /// of the same ranks in that order.
-#include <mpi.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <cstdio>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "core/demand/demand.hpp"
 #include "core/order/order.hpp"
-#include "runtime/agreement/agreement.hpp"
-#include "runtime/buffers/vector_call.hpp"
 #include "runtime/irregular/plan_irregular.hpp"
-#include "runtime/mpi/mpi_call.hpp"
-#include "runtime/mpi/neighbours.hpp"
-#include "runtime/plan/settings.hpp"
-#include "runtime/progress/waiting.hpp"
 #include "runtime/team/team.hpp"
 
 namespace hocket::runtime {

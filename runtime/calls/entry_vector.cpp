@@ -1,26 +1,14 @@
 /// Calls with messages of different sizes, as the preloaded shim hands them over. A call either runs a plan or is
 /// passed on unchanged; which one the ranks find out together.
 
-#include <cstdint>
-#include <memory>
-#include <optional>
 #include <tuple>
-#include <utility>
 
-#include "runtime/calls/nonblocking.hpp"
 #include "runtime/calls/serve.hpp"
 #include "runtime/calls/two_level_calls.hpp"
-#include "runtime/calls/vector_operation.hpp"
-#include "runtime/calls/who_serves.hpp"
 #include "runtime/irregular/vector_exchanges.hpp"
-#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/since_mpi4.hpp"
-#include "runtime/mpi/sized_calls.h"
-#include "runtime/plan/settings.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/progress/waiting.hpp"
 #include "runtime/record/record.hpp"
-#include "runtime/report/report.hpp"
 
 namespace hocket::runtime {
 namespace {

@@ -1,11 +1,9 @@
 #include <array>
-#include <span>
 #include <vector>
 
 #include "core/of_thread.hpp"
-#include "runtime/calls/who_serves.hpp"
+#include "runtime/calls/serve.hpp"
 #include "runtime/mpi/datatypes.hpp"
-#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/team/team.hpp"
 
 namespace hocket::runtime {

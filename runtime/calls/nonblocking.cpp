@@ -1,10 +1,7 @@
 #include "runtime/calls/nonblocking.hpp"
 
 #include "runtime/mpi/attached.hpp"
-#include "runtime/mpi/mpi_call.hpp"
-#include "runtime/plan/settings.hpp"
 #include "runtime/progress/requests.hpp"
-#include "runtime/team/team.hpp"
 
 namespace hocket::runtime {
 namespace {

@@ -1,13 +1,11 @@
 #include "runtime/calls/two_level_calls.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <numeric>
 
 #include "runtime/mpi/datatypes.hpp"
-#include "runtime/mpi/mpi_call.hpp"
 
 namespace hocket::runtime {
 

@@ -10,7 +10,6 @@
 #include "runtime/buffers/blocks.hpp"
 #include "runtime/buffers/vector_call.hpp"
 #include "runtime/calls/block_calls.hpp"
-#include "runtime/calls/reduce.hpp"
 #include "runtime/two_level/host_team.hpp"
 #include "runtime/two_level/two_level_operation.hpp"
 

@@ -1,9 +1,7 @@
-#include <algorithm>
 #include <limits>
 
 #include "runtime/buffers/traffic.hpp"
 #include "runtime/calls/two_level_calls.hpp"
-#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/since_mpi4.hpp"
 #include "runtime/progress/waiting.hpp"
 

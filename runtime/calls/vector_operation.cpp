@@ -1,15 +1,10 @@
 #include "runtime/calls/vector_operation.hpp"
 
-#include <cstdint>
-#include <utility>
-
 #include "runtime/buffers/traffic.hpp"
 #include "runtime/calls/nonblocking.hpp"
 #include "runtime/irregular/vector_exchanges.hpp"
 #include "runtime/mpi/datatypes.hpp"
-#include "runtime/plan/settings.hpp"
 #include "runtime/progress/waiting.hpp"
-#include "runtime/team/team.hpp"
 
 namespace hocket::runtime {
 namespace {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "runtime/buffers/vector_call.hpp"
 #include "runtime/mpi/neighbours.hpp"

@@ -1,6 +1,5 @@
 #include "runtime/environment/variables.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <numeric>
 #include <utility>

@@ -1,13 +1,11 @@
 #include "runtime/exchange/exchange.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "core/error.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/world.hpp"
-#include "runtime/plan/settings.hpp"
 
 namespace hocket::runtime {
 namespace {

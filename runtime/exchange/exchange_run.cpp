@@ -1,7 +1,6 @@
 #include "runtime/exchange/exchange_run.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "runtime/environment/variables.hpp"
 #include "runtime/mpi/mpi_call.hpp"

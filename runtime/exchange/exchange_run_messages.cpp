@@ -1,7 +1,6 @@
 /// The receives and sends of ExchangeRun.
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "runtime/environment/variables.hpp"
 #include "runtime/exchange/exchange_run.hpp"

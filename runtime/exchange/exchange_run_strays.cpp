@@ -2,9 +2,7 @@
 /// receive. A rank that waits and waits looks whether such a one has come, takes what its sender still sends as it
 /// comes, and lets everybody go on; the call fails when it is over.
 #include <algorithm>
-#include <chrono>
 #include <cstring>
-#include <utility>
 
 #include "runtime/exchange/exchange_run.hpp"
 #include "runtime/mpi/mpi_call.hpp"

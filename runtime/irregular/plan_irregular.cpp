@@ -10,7 +10,7 @@
 #include "core/algorithms/plan_exchange.hpp"
 #include "core/error.hpp"
 #include "core/limits.hpp"
-#include "core/schedule/token_time.hpp"
+#include "core/schedule/shared_channels.hpp"
 #include "runtime/agreement/agreement.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/mpi/mpi_call.hpp"

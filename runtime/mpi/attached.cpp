@@ -1,7 +1,5 @@
 #include "runtime/mpi/attached.hpp"
 
-#include <atomic>
-
 #include "runtime/mpi/world.hpp"
 
 namespace hocket::runtime {

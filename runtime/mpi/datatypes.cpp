@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
-#include <vector>
 
-#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/since_mpi4.hpp"
 #include "runtime/mpi/world.hpp"
 

@@ -5,7 +5,6 @@
 #include <mutex>
 
 #include "runtime/mpi/datatypes.hpp"
-#include "runtime/mpi/mpi_call.hpp"
 
 namespace hocket::runtime {
 namespace {

@@ -1,7 +1,5 @@
 #include "runtime/mpi/world.hpp"
 
-#include <mpi.h>
-
 #include <charconv>
 #include <cstdlib>
 #include <numeric>

@@ -4,7 +4,6 @@
 #include <ifaddrs.h>
 #include <linux/errqueue.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,7 +11,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <utility>
 
 namespace hocket::runtime {
 namespace {

@@ -1,18 +1,13 @@
 #include "runtime/paths/pacing.hpp"
 
 #include <dirent.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <sstream>
-#include <utility>
-#include <vector>
 
 #include "runtime/paths/ask_routers.hpp"
 

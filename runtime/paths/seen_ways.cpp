@@ -1,6 +1,5 @@
 #include "runtime/paths/seen_ways.hpp"
 
-#include <algorithm>
 #include <fstream>
 #include <map>
 #include <set>

@@ -1,18 +1,11 @@
 #include "runtime/plan/placement.hpp"
 
-#include <mpi.h>
-
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
-#include <optional>
 #include <utility>
-#include <vector>
 
-#include "core/error.hpp"
-#include "core/network/network.hpp"
 #include "core/plan/binary.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/world.hpp"

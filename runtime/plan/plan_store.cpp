@@ -1,20 +1,15 @@
 #include "runtime/plan/plan_store.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <new>
-#include <utility>
 
 #include "core/algorithms/all_gather/ring_form.hpp"
 #include "core/algorithms/plan_exchange.hpp"
-#include "core/algorithms/registry.hpp"
 #include "core/choose/forecast.hpp"
 #include "core/error.hpp"
-#include "core/limits.hpp"
-#include "core/plan/network_section.hpp"
-#include "core/schedule/bounds.hpp"
-#include "core/schedule/token_time.hpp"
+#include "core/plan/plan.hpp"
+#include "core/schedule/shared_channels.hpp"
 #include "core/schedule/waits.hpp"
 #include "runtime/plan/settings.hpp"
 

@@ -1,15 +1,10 @@
 #include "runtime/plan/planned.hpp"
 
-#include <algorithm>
-#include <iterator>
-#include <map>
 #include <utility>
-#include <vector>
 
 #include "core/algorithms/rooted/one_giver.hpp"
 #include "core/error.hpp"
 #include "core/schedule/ranges.hpp"
-#include "core/schedule/schedule.hpp"
 
 namespace hocket::runtime {
 namespace {

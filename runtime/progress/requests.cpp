@@ -1,16 +1,11 @@
 #include "runtime/progress/requests.hpp"
 
-#include <mpi.h>
-
 #include <algorithm>
 #include <new>
 #include <string>
 #include <utility>
 
-#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/world.hpp"
-#include "runtime/progress/operation.hpp"
-#include "runtime/progress/waiting.hpp"
 
 __attribute__((visibility("default"))) std::atomic<int> hocket_live_requests = 0;
 __attribute__((visibility("default"))) std::atomic<std::uint64_t> hocket_agreements = 0;

@@ -1,11 +1,7 @@
 #include "runtime/progress/waiting.hpp"
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
-
-#include "runtime/mpi/mpi_call.hpp"
 
 namespace hocket::runtime {
 

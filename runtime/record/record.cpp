@@ -6,20 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <map>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "runtime/mpi/attached.hpp"
 #include "runtime/mpi/datatypes.hpp"
-#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/world.hpp"
 #include "runtime/plan/settings.hpp"
 
@@ -37,6 +30,11 @@ struct RecordedComm {
   off_t place = 0;             ///< file offset of `repeated`
 };
 
+std::string twenty_digits(std::uint64_t number) {
+  const std::string digits = std::to_string(number);
+  return std::string(20 - digits.size(), '0') + digits;
+}
+
 /// The file of a rank, in HOCKET_RECORD; python/hocket/measure/recording.py puts the files together.
 ///
 /// Its lines, one for each run of calls with the same row:
@@ -51,95 +49,81 @@ struct RecordedComm {
 class RecordFile {
  public:
   /// The rank is that of MPI_COMM_WORLD.
-  RecordFile(const std::string& directory, int rank, int ranks);
+  RecordFile(const std::string& directory, int rank, int ranks) {
+    const std::string path = directory + "/rank-" + std::to_string(rank);
+    file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file_ < 0 && errno == EEXIST)
+      say("only the first MPI job is recorded, not those that it starts or that follow it");
+    else if (file_ < 0)
+      say("cannot write " + path + ": " + std::strerror(errno) + "; it must be in a directory that all hosts see");
+    append("hocket-rank 1 " + std::to_string(rank) + " " + std::to_string(ranks));
+  }
 
   /// `world`: as RecordedComm has it. Communicators of the same members are told apart by the order of these calls.
-  [[nodiscard]] RecordedComm add_comm(std::vector<int> world);
+  [[nodiscard]] RecordedComm add_comm(std::vector<int> world) {
+    RecordedComm comm;
+    comm.number = comms_++;
+    if (!world.empty()) {
+      std::string line = "comm " + std::to_string(comm.number) + " " + std::to_string(seen_[world]++) + " " +
+                         std::to_string(world.size());
+      for (const int rank : world) line += " " + std::to_string(rank);
+      append(line);
+    }
+    comm.world = std::move(world);
+    return comm;
+  }
+
   /// The next call of a communicator; receivers by their rank in the world, ascending.
-  void add_call(RecordedComm& comm, std::string_view operation, std::vector<Volume> row);
-  void end();
+  void add_call(RecordedComm& comm, std::string_view operation, std::vector<Volume> row) {
+    if (comm.world.empty()) {
+      if (comm.calls++ == 0) append("skip " + std::to_string(comm.number) + " " + std::string(operation));
+      return;
+    }
+    if (comm.calls > 0 && operation == comm.operation && row == comm.row) {
+      write(twenty_digits(++comm.repeated), comm.place);
+    } else {
+      std::string line = "call " + std::to_string(comm.number) + " " + std::to_string(comm.calls) + " ";
+      comm.place = size_ + static_cast<off_t>(line.size());
+      line += twenty_digits(1) + " " + std::string(operation) + " " + std::to_string(row.size());
+      for (const auto& [peer, bytes] : row) line += " " + std::to_string(peer) + " " + std::to_string(bytes);
+      append(line);
+      comm.operation = operation;
+      comm.row = std::move(row);
+      comm.repeated = 1;
+    }
+    ++comm.calls;
+  }
+
+  void end() {
+    append("end");
+    if (file_ >= 0) close(std::exchange(file_, -1));
+  }
 
  private:
-  void write(std::string_view text, off_t place);
-  void append(const std::string& line);
+  void write(std::string_view text, off_t place) {
+    while (file_ >= 0 && !text.empty()) {
+      const ssize_t done = pwrite(file_, text.data(), text.size(), place);
+      if (done < 0 && errno == EINTR) continue;
+      if (done <= 0) {
+        say("cannot write to HOCKET_RECORD any more: " + std::string(std::strerror(errno)));
+        close(std::exchange(file_, -1));
+        return;
+      }
+      text.remove_prefix(static_cast<std::size_t>(done));
+      place += done;
+    }
+  }
+
+  void append(const std::string& line) {
+    write(line + "\n", size_);
+    size_ += static_cast<off_t>(line.size()) + 1;
+  }
 
   int file_ = -1;  ///< -1: nothing is written any more
   off_t size_ = 0;
   int comms_ = 0;
   std::map<std::vector<int>, int> seen_;  ///< number of communicators with these members so far
 };
-
-std::string twenty_digits(std::uint64_t number) {
-  const std::string digits = std::to_string(number);
-  return std::string(20 - digits.size(), '0') + digits;
-}
-
-RecordFile::RecordFile(const std::string& directory, int rank, int ranks) {
-  const std::string path = directory + "/rank-" + std::to_string(rank);
-  file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file_ < 0 && errno == EEXIST)
-    say("only the first MPI job is recorded, not those that it starts or that follow it");
-  else if (file_ < 0)
-    say("cannot write " + path + ": " + std::strerror(errno) + "; it must be in a directory that all hosts see");
-  append("hocket-rank 1 " + std::to_string(rank) + " " + std::to_string(ranks));
-}
-
-RecordedComm RecordFile::add_comm(std::vector<int> world) {
-  RecordedComm comm;
-  comm.number = comms_++;
-  if (!world.empty()) {
-    std::string line = "comm " + std::to_string(comm.number) + " " + std::to_string(seen_[world]++) + " " +
-                       std::to_string(world.size());
-    for (const int rank : world) line += " " + std::to_string(rank);
-    append(line);
-  }
-  comm.world = std::move(world);
-  return comm;
-}
-
-void RecordFile::add_call(RecordedComm& comm, std::string_view operation, std::vector<Volume> row) {
-  if (comm.world.empty()) {
-    if (comm.calls++ == 0) append("skip " + std::to_string(comm.number) + " " + std::string(operation));
-    return;
-  }
-  if (comm.calls > 0 && operation == comm.operation && row == comm.row) {
-    write(twenty_digits(++comm.repeated), comm.place);
-  } else {
-    std::string line = "call " + std::to_string(comm.number) + " " + std::to_string(comm.calls) + " ";
-    comm.place = size_ + static_cast<off_t>(line.size());
-    line += twenty_digits(1) + " " + std::string(operation) + " " + std::to_string(row.size());
-    for (const auto& [peer, bytes] : row) line += " " + std::to_string(peer) + " " + std::to_string(bytes);
-    append(line);
-    comm.operation = operation;
-    comm.row = std::move(row);
-    comm.repeated = 1;
-  }
-  ++comm.calls;
-}
-
-void RecordFile::end() {
-  append("end");
-  if (file_ >= 0) close(std::exchange(file_, -1));
-}
-
-void RecordFile::write(std::string_view text, off_t place) {
-  while (file_ >= 0 && !text.empty()) {
-    const ssize_t done = pwrite(file_, text.data(), text.size(), place);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) {
-      say("cannot write to HOCKET_RECORD any more: " + std::string(std::strerror(errno)));
-      close(std::exchange(file_, -1));
-      return;
-    }
-    text.remove_prefix(static_cast<std::size_t>(done));
-    place += done;
-  }
-}
-
-void RecordFile::append(const std::string& line) {
-  write(line + "\n", size_);
-  size_ += static_cast<off_t>(line.size()) + 1;
-}
 
 std::mutex mutex;  // guards the file and all RecordedComms
 

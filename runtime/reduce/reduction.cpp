@@ -6,10 +6,8 @@
 #include <map>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "runtime/mpi/datatypes.hpp"
-#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/refusals.hpp"
 #include "runtime/plan/settings.hpp"
 

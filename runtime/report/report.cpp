@@ -1,28 +1,20 @@
 #include "runtime/report/report.hpp"
 
-#include <mpi.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <bit>
 #include <chrono>
 #include <mutex>
-#include <optional>
 #include <set>
-#include <string>
 #include <tuple>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "core/of_thread.hpp"
 #include "runtime/exchange/exchange.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/neighbours.hpp"
 #include "runtime/mpi/world.hpp"
-#include "runtime/plan/settings.hpp"
 
 namespace hocket::runtime {
 

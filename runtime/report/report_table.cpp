@@ -3,9 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
-#include <string>
 
 #include "runtime/report/json_line.hpp"
 #include "runtime/report/report.hpp"

@@ -7,15 +7,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <cstdint>
 #include <cstring>
 #include <ctime>
 #include <limits>
 #include <numeric>
-#include <string>
 
 #include "core/error.hpp"
 

@@ -1,12 +1,8 @@
 #include "runtime/two_level/two_level_operation.hpp"
 
-#include <algorithm>
 #include <cstring>
-#include <string>
 
 #include "core/plan/binary.hpp"
-#include "runtime/mpi/mpi_call.hpp"
-#include "runtime/progress/operation.hpp"
 
 namespace hocket::runtime {
 

@@ -1,18 +1,9 @@
-#include <mpi.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
 #include <set>
-#include <span>
-#include <string>
 
 #include "runtime/agreement/agreement.hpp"
-#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/requests.hpp"
 #include "runtime/uplinks/widths.hpp"
 
@@ -46,28 +37,77 @@ class ProbeBuffers {
   std::unique_ptr<std::byte[]> memory_;
 };
 
+constexpr int stream_tag = 0, greeting_tag = 1;
+
 /// One rank's part of a sample: bytes to a partner and from it, both ways at once, for a given time and not for a given
 /// amount, so that a pair which gets less than others does not go on alone at the end. Synchronous sends bound what is
 /// under way.
 class ProbeStream {
  public:
-  ProbeStream(MPI_Comm comm, int partner, Sample sample, const ProbeBuffers& buffers);
+  ProbeStream(MPI_Comm comm, int partner, Sample sample, const ProbeBuffers& buffers)
+      : comm_(comm), partner_(partner), sample_(sample), buffers_(buffers), begun_(Clock::now()) {
+    requests_.fill(MPI_REQUEST_NULL);
+    for (std::size_t slot = 0; slot < ProbeBuffers::depth; ++slot) receive(slot);
+    for (std::size_t slot = 0; slot < ProbeBuffers::depth; ++slot) send(slot, {});
+  }
+
   ProbeStream(const ProbeStream&) = delete;
   ProbeStream& operator=(const ProbeStream&) = delete;
   /// After an error: gives up what is under way.
-  ~ProbeStream();
+  ~ProbeStream() {
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      if (requests_[i] == MPI_REQUEST_NULL) continue;
+      if (i < ProbeBuffers::depth) PMPI_Cancel(&requests_[i]);
+      PMPI_Request_free(&requests_[i]);
+    }
+  }
 
   /// A step; true when both sides have ended.
-  [[nodiscard]] bool advance();
+  [[nodiscard]] bool advance() {
+    std::array<int, 2 * ProbeBuffers::depth> done{};
+    std::array<MPI_Status, 2 * ProbeBuffers::depth> statuses;
+    int count = 0;
+    check(PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, done.data(), statuses.data()));
+    if (count == MPI_UNDEFINED) return true;
+    const auto since = Clock::now() - begun_;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
+      collect(static_cast<std::size_t>(done[i]), statuses[i], since);
+    moves_ += static_cast<std::uint64_t>(count);
+    return false;
+  }
+
   [[nodiscard]] std::uint64_t moves() const { return moves_; }
   /// Bytes per second that came in.
-  [[nodiscard]] std::uint64_t rate() const;
+  [[nodiscard]] std::uint64_t rate() const {
+    return static_cast<std::uint64_t>(static_cast<double>(counted_) / sample_.counted().count());
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
-  void send(std::size_t slot, Clock::duration since);
-  void receive(std::size_t slot);
-  void collect(std::size_t request, const MPI_Status& status, Clock::duration since);
+  /// When time is over each slot sends one empty message: as many as there are receives, after everything else.
+  void send(std::size_t slot, Clock::duration since) {
+    if (last_sent_[slot]) return;
+    last_sent_[slot] = since >= sample_.time;
+    const int bytes = last_sent_[slot] ? 0 : static_cast<int>(sample_.message_bytes);
+    check(PMPI_Issend(buffers_.outgoing(), bytes, MPI_BYTE, partner_, stream_tag, comm_,
+                      &requests_[ProbeBuffers::depth + slot]));
+  }
+
+  void receive(std::size_t slot) {
+    check(PMPI_Irecv(buffers_.incoming(slot), static_cast<int>(sample_.message_bytes), MPI_BYTE, partner_, stream_tag,
+                     comm_, &requests_[slot]));
+  }
+  void collect(std::size_t request, const MPI_Status& status, Clock::duration since) {
+    if (request >= ProbeBuffers::depth) {
+      send(request - ProbeBuffers::depth, since);
+      return;
+    }
+    int bytes = 0;
+    check(PMPI_Get_count(&status, MPI_BYTE, &bytes));
+    if (bytes == 0) return;
+    if (since >= sample_.counted_from() && since < sample_.counted_to()) counted_ += static_cast<std::uint64_t>(bytes);
+    receive(request);
+  }
 
   MPI_Comm comm_;
   int partner_;
@@ -79,72 +119,12 @@ class ProbeStream {
   std::uint64_t counted_ = 0, moves_ = 0;
 };
 
-constexpr int stream_tag = 0, greeting_tag = 1;
-
 /// So that the sample finds a connection.
 void greet(MPI_Comm comm, int partner) {
   std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   check(PMPI_Irecv(nullptr, 0, MPI_BYTE, partner, greeting_tag, comm, &requests[0]));
   check(PMPI_Isend(nullptr, 0, MPI_BYTE, partner, greeting_tag, comm, &requests[1]));
   for (MPI_Request& request : requests) wait_until_done(request);
-}
-
-ProbeStream::ProbeStream(MPI_Comm comm, int partner, Sample sample, const ProbeBuffers& buffers)
-    : comm_(comm), partner_(partner), sample_(sample), buffers_(buffers), begun_(Clock::now()) {
-  requests_.fill(MPI_REQUEST_NULL);
-  for (std::size_t slot = 0; slot < ProbeBuffers::depth; ++slot) receive(slot);
-  for (std::size_t slot = 0; slot < ProbeBuffers::depth; ++slot) send(slot, {});
-}
-
-ProbeStream::~ProbeStream() {
-  for (std::size_t i = 0; i < requests_.size(); ++i) {
-    if (requests_[i] == MPI_REQUEST_NULL) continue;
-    if (i < ProbeBuffers::depth) PMPI_Cancel(&requests_[i]);
-    PMPI_Request_free(&requests_[i]);
-  }
-}
-
-bool ProbeStream::advance() {
-  std::array<int, 2 * ProbeBuffers::depth> done{};
-  std::array<MPI_Status, 2 * ProbeBuffers::depth> statuses;
-  int count = 0;
-  check(PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, done.data(), statuses.data()));
-  if (count == MPI_UNDEFINED) return true;
-  const auto since = Clock::now() - begun_;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
-    collect(static_cast<std::size_t>(done[i]), statuses[i], since);
-  moves_ += static_cast<std::uint64_t>(count);
-  return false;
-}
-
-void ProbeStream::collect(std::size_t request, const MPI_Status& status, Clock::duration since) {
-  if (request >= ProbeBuffers::depth) {
-    send(request - ProbeBuffers::depth, since);
-    return;
-  }
-  int bytes = 0;
-  check(PMPI_Get_count(&status, MPI_BYTE, &bytes));
-  if (bytes == 0) return;
-  if (since >= sample_.counted_from() && since < sample_.counted_to()) counted_ += static_cast<std::uint64_t>(bytes);
-  receive(request);
-}
-
-void ProbeStream::receive(std::size_t slot) {
-  check(PMPI_Irecv(buffers_.incoming(slot), static_cast<int>(sample_.message_bytes), MPI_BYTE, partner_, stream_tag,
-                   comm_, &requests_[slot]));
-}
-
-/// When time is over each slot sends one empty message: as many as there are receives, after everything else.
-void ProbeStream::send(std::size_t slot, Clock::duration since) {
-  if (last_sent_[slot]) return;
-  last_sent_[slot] = since >= sample_.time;
-  const int bytes = last_sent_[slot] ? 0 : static_cast<int>(sample_.message_bytes);
-  check(PMPI_Issend(buffers_.outgoing(), bytes, MPI_BYTE, partner_, stream_tag, comm_,
-                    &requests_[ProbeBuffers::depth + slot]));
-}
-
-std::uint64_t ProbeStream::rate() const {
-  return static_cast<std::uint64_t>(static_cast<double>(counted_) / sample_.counted().count());
 }
 
 /// Total bandwidth of all pairs in one direction, in bytes per second. `partner`: −1 on ranks without one. Collective

@@ -1,26 +1,13 @@
 #include "runtime/uplinks/widths.hpp"
 
-#include <mpi.h>
-
-#include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
-#include <mutex>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "core/error.hpp"
-#include "core/network/switch_links.hpp"
 #include "runtime/agreement/agreement.hpp"
 #include "runtime/mpi/mpi_call.hpp"
 #include "runtime/plan/settings.hpp"

@@ -14,15 +14,15 @@ SLACK = 500  # a ceiling that is further above than this has been forgotten
 
 # Room: most lines of code today, and where it is to go.
 LINES = {
-    "core": (29_800, 25_000),
-    "runtime": (17_900, 15_500),
-    "sort": (6_050, 5_800),
-    "bindings": (2_150, 1_500),
+    "core": (29_450, 25_000),
+    "runtime": (17_600, 15_500),
+    "sort": (5_900, 5_800),
+    "bindings": (1_950, 1_500),
     "python": (32_350, 25_000),
     "bench": (7_550, 7_000),
     "papers": (3_700, 3_700),
 }
-FILES = (610, 550)  # of all rooms
+FILES = (590, 550)  # of all rooms
 SMALL, SMALL_FILES = 40, (47, 60)  # files below so many lines
 
 

@@ -11,9 +11,9 @@ NETWORK = {"network", "spec", "_core"}  # how variables and members of these typ
 
 
 def lists() -> set[str]:
-    taken = r"&links_(?:of|in)|\[\]\(const \w+& \w\) \{ return (?:Numbers\(|\w\.(?:spec\(\)\.)?\w+;)"
-    made = rf'def_prop_ro\(\s*"(\w+)", (?:{taken})'
-    return set(re.findall(made, SOURCE.read_text()))
+    taken = r"&links_of|&Network::hosts|\[\]\(const \w+& \w\) \{ return \w\.spec\(\)\.\w+;"
+    made = rf'def_prop_ro\(\s*"(\w+)", (?:{taken})|def_ro\("(\w+)", &NetworkSpec::'
+    return {name for names in re.findall(made, SOURCE.read_text()) for name in names if name}
 
 
 def repeated(node: ast.AST) -> list[ast.AST]:

@@ -1,8 +1,6 @@
-#include <algorithm>
 #include <cmath>
 #include <compare>
 #include <functional>
-#include <vector>
 
 #include "core/algorithms/all_gather/tree_packing.hpp"
 #include "core/schedule/max_flow.hpp"

@@ -1,19 +1,14 @@
 /// All-gather on rings, tori, meshes and hypercubes by the gossip algorithms: the fastest one for the
 /// ratio of per-message cost to transfer time, as a schedule of the network.
-#include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
-#include <utility>
-#include <vector>
 
 #include "core/algorithms/registry.hpp"
 #include "core/error.hpp"
 #include "core/gossip/search.hpp"
-#include "core/gossip/steps.hpp"
 #include "core/limits.hpp"
 #include "core/schedule/block_parts.hpp"
-#include "core/schedule/token_time.hpp"
+#include "core/schedule/shared_channels.hpp"
 
 namespace hocket {
 

@@ -3,14 +3,10 @@
 /// The multi-rail ring: k rings of hosts that share no channel, each in both directions, carry 1/(2k)
 /// of every contribution. On tori and hypercubes with an even number of dimensions all links are busy
 /// all the time, which meets the bound (N − 1)·m / (2k · rate).
-#include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "core/algorithms/all_gather/ring_form.hpp"
 #include "core/algorithms/all_gather/streams.hpp"
-#include "core/algorithms/registry.hpp"
-#include "core/schedule/bounds.hpp"
 
 namespace hocket::algorithms {
 

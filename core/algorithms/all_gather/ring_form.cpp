@@ -1,6 +1,5 @@
 #include "core/algorithms/all_gather/ring_form.hpp"
 
-#include <algorithm>
 #include <ranges>
 #include <tuple>
 #include <utility>

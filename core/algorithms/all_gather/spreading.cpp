@@ -3,17 +3,14 @@
 /// A greedy on the time-expanded network, as topology-aware synthesis does it (Won et al., "TACOS",
 /// MICRO 2024): in each phase every rank in turn, those that lack most first, gets the rarest part that
 /// the nearest rank with a free route to it can give.
-#include <algorithm>
 #include <bit>
 #include <limits>
 
 #include "core/algorithms/all_gather/streams.hpp"
-#include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"
 #include "core/limits.hpp"
 #include "core/progress/progress.hpp"
-#include "core/schedule/bounds.hpp"
-#include "core/schedule/token_time.hpp"
+#include "core/schedule/shared_channels.hpp"
 
 namespace hocket::algorithms {
 namespace {

@@ -1,9 +1,11 @@
 /// Streams of chunks along edges: rings, chunks, loads.
 #include "core/algorithms/all_gather/streams.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
+
+#include "core/algorithms/all_gather/streams.hpp"
+#include "core/progress/progress.hpp"
 
 namespace hocket::algorithms {
 namespace {
@@ -104,6 +106,275 @@ StreamLoad stream_load(const Network& network, const Demand& demand, const Strea
     load.mean += share * share * share * share / static_cast<double>(busy.size());
   }
   return load;
+}
+
+// Phases by list scheduling.
+
+namespace {
+
+struct Waiting {  ///< a chunk that its edge has still to carry
+  std::uint32_t chunk, phase;
+};
+
+/// Chunks in the order of their arrival: the one with the longest way to go has come first.
+class Queue {
+ public:
+  [[nodiscard]] bool empty() const { return head_ == waiting_.size(); }
+  void push(Waiting waiting) { waiting_.push_back(waiting); }
+  Waiting pop() {
+    const Waiting first = waiting_[head_++];
+    if (head_ > 32 && 2 * head_ > waiting_.size()) {
+      waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(head_));
+      head_ = 0;
+    }
+    return first;
+  }
+
+ private:
+  std::vector<Waiting> waiting_;
+  std::size_t head_ = 0;
+};
+
+struct Resource {  ///< a channel, or a port of a rank
+  std::uint32_t capacity = 1, used = 0;
+  std::uint32_t phase = 0, in_phase = 0;  ///< the last phase with a send, and how many it has
+  double left = 0;                        ///< seconds of work still to come
+};
+
+struct Send {
+  std::uint32_t edge, chunk, phase;
+};
+
+struct End {  ///< a send is over
+  double time;
+  std::uint32_t send;
+  bool operator<(const End& other) const { return time != other.time ? time > other.time : send > other.send; }
+};
+
+class ListScheduler {
+ public:
+  ListScheduler(const Network& network, const Demand& demand, const Streams& streams, PortModel ports, double alpha)
+      : network_(network), demand_(demand), streams_(streams), alpha_(alpha) {
+    prepare_edges(ports == PortModel::one_port);
+    prepare_queues();
+    find_rivals();
+  }
+
+  Schedule run() {
+    std::vector<std::uint32_t> dirty(streams_.edges.size());
+    std::iota(dirty.begin(), dirty.end(), 0u);
+    start_some(dirty);
+    while (!ends_.empty()) {
+      now_ = ends_.front().time;
+      const double horizon = now_ * (1 + 1e-12);
+      dirty.clear();
+      while (!ends_.empty() && ends_.front().time <= horizon) {
+        std::pop_heap(ends_.begin(), ends_.end());
+        const std::uint32_t send = ends_.back().send;
+        ends_.pop_back();
+        finish(send, dirty);
+      }
+      start_some(dirty);
+    }
+    return by_phase();
+  }
+
+  /// Seconds until the last send was over.
+  [[nodiscard]] double seconds() const { return now_; }
+
+ private:
+  void prepare_edges(bool one_port) {
+    const std::uint32_t channels = network_.channels();
+    resources_.resize(channels + (one_port ? 2 * demand_.ranks : 0));
+    for (Channel channel = 0; channel < channels; ++channel) resources_[channel].capacity = network_.capacity(channel);
+    std::vector<Channel> route;
+    for (const StreamEdge& edge : streams_.edges) {
+      const double memory = network_.host_rate() > 0 ? memory_speed * network_.host_rate() : 1;
+      rate_.push_back(std::min(memory, own_speed(network_, network_.find_route(edge.src, edge.dst, route))));
+      used_.insert(used_.end(), route.begin(), route.end());
+      if (one_port) {
+        used_.push_back(channels + edge.src);
+        used_.push_back(channels + demand_.ranks + edge.dst);
+      }
+      used_begin_.push_back(static_cast<std::uint32_t>(used_.size()));
+    }
+    busy_.assign(streams_.edges.size(), 0);
+    listed_.assign(streams_.edges.size(), 0);
+    queues_.resize(streams_.edges.size());
+    left_.assign(streams_.edges.size(), 0);
+  }
+
+  [[nodiscard]] std::span<const std::uint32_t> used(std::uint32_t edge) const {
+    return {used_.data() + used_begin_[edge], used_.data() + used_begin_[edge + 1]};
+  }
+
+  void prepare_queues() {
+    const auto& edges = streams_.edges;
+    out_ = group(demand_.ranks, [&](auto visit) {
+      for (std::uint32_t edge = 0; edge < edges.size(); ++edge) visit(edges[edge].src, edge);
+    });
+
+    // Work per edge, by prefix sums over the places of its ring.
+    std::vector<std::vector<double>> before(streams_.place.size(), std::vector<double>(demand_.ranks + 1, 0));
+    for (const Chunk& chunk : streams_.chunks)
+      before[chunk.rail][streams_.place[chunk.rail][chunk.origin] + 1] += static_cast<double>(chunk.length);
+    for (auto& sums : before) std::partial_sum(sums.begin(), sums.end(), sums.begin());
+    for (std::uint32_t edge = 0; edge < edges.size(); ++edge) {
+      const auto& sums = before[edges[edge].rail];
+      const Places outer = edges[edge].outer, inner = edges[edge].inner;
+      left_[edge] = (sums[outer.end] - sums[outer.begin] - (sums[inner.end] - sums[inner.begin])) / rate_[edge];
+      for (const std::uint32_t resource : used(edge)) resources_[resource].left += left_[edge];
+    }
+    for (Resource& resource : resources_) resource.left /= resource.capacity;
+    for (std::uint32_t chunk = 0; chunk < streams_.chunks.size(); ++chunk)
+      offer(streams_.chunks[chunk].origin, {chunk, 0}, nullptr);
+  }
+
+  /// Edges that share a channel or a port: when one ends, the others may start.
+  void find_rivals() {
+    std::vector<std::vector<std::uint32_t>> users(resources_.size());
+    const auto edges = static_cast<std::uint32_t>(streams_.edges.size());
+    for (std::uint32_t edge = 0; edge < edges; ++edge)
+      for (const std::uint32_t resource : used(edge)) users[resource].push_back(edge);
+    std::vector<std::uint32_t> rivals;
+    for (std::uint32_t edge = 0; edge < edges; ++edge) {
+      rivals.clear();
+      for (const std::uint32_t resource : used(edge))
+        for (const std::uint32_t other : users[resource])
+          if (other != edge) rivals.push_back(other);
+      std::sort(rivals.begin(), rivals.end());
+      rivals.erase(std::unique(rivals.begin(), rivals.end()), rivals.end());
+      rivals_.insert(rivals_.end(), rivals.begin(), rivals.end());
+      rivals_begin_.push_back(rivals_.size());
+    }
+  }
+
+  void list(std::uint32_t edge, std::vector<std::uint32_t>& dirty) {
+    if (listed_[edge] || busy_[edge] || queues_[edge].empty()) return;
+    listed_[edge] = 1;
+    dirty.push_back(edge);
+  }
+
+  /// A rank holds a chunk: every edge that carries it on gets it.
+  void offer(Rank rank, Waiting waiting, std::vector<std::uint32_t>* dirty) {
+    for (const std::uint32_t edge : out_.of(rank)) {
+      if (!streams_.carries(streams_.edges[edge], streams_.chunks[waiting.chunk])) continue;
+      queues_[edge].push(waiting);
+      if (dirty != nullptr) list(edge, *dirty);
+    }
+  }
+
+  void finish(std::uint32_t send, std::vector<std::uint32_t>& dirty) {
+    steps_.tick();
+    const auto [edge, chunk, phase] = sends_[send];
+    for (const std::uint32_t resource : used(edge)) --resources_[resource].used;
+    busy_[edge] = 0;
+    list(edge, dirty);
+    for (std::size_t i = rivals_begin_[edge]; i < rivals_begin_[edge + 1]; ++i) list(rivals_[i], dirty);
+    offer(streams_.edges[edge].dst, {chunk, phase + 1}, &dirty);
+  }
+
+  void start_some(std::vector<std::uint32_t>& dirty) {
+    ranked_.clear();
+    for (const std::uint32_t edge : dirty) {
+      listed_[edge] = 0;
+      if (rivals_begin_[edge] == rivals_begin_[edge + 1]) {
+        start(edge);
+        continue;
+      }
+      double critical = 0;
+      for (const std::uint32_t resource : used(edge)) critical = std::max(critical, resources_[resource].left);
+      ranked_.push_back({critical, edge});
+    }
+    std::sort(ranked_.begin(), ranked_.end(), [this](const Ranked& x, const Ranked& y) {
+      if (x.critical != y.critical) return x.critical > y.critical;
+      if (left_[x.edge] != left_[y.edge]) return left_[x.edge] > left_[y.edge];
+      return x.edge < y.edge;
+    });
+    for (const Ranked& ranked : ranked_) start(ranked.edge);
+  }
+
+  void start(std::uint32_t edge) {
+    if (busy_[edge] || queues_[edge].empty()) return;
+    for (const std::uint32_t resource : used(edge))
+      if (resources_[resource].used == resources_[resource].capacity) return;
+    const Waiting next = queues_[edge].pop();
+    const double transfer = static_cast<double>(streams_.chunks[next.chunk].length) / rate_[edge];
+    std::uint32_t phase = next.phase;
+    for (const std::uint32_t i : used(edge)) {
+      const Resource& resource = resources_[i];
+      phase = std::max(phase, resource.phase + (resource.in_phase == resource.capacity ? 1 : 0));
+    }
+    for (const std::uint32_t i : used(edge)) {
+      Resource& resource = resources_[i];
+      if (resource.phase != phase) resource.in_phase = 0;
+      resource.phase = phase;
+      ++resource.in_phase;
+      ++resource.used;
+      resource.left -= transfer / resource.capacity;
+    }
+    left_[edge] -= transfer;
+    busy_[edge] = 1;
+    ends_.push_back({now_ + alpha_ + transfer, static_cast<std::uint32_t>(sends_.size())});
+    std::push_heap(ends_.begin(), ends_.end());
+    sends_.push_back({edge, next.chunk, phase});
+    phases_ = std::max<std::uint64_t>(phases_, phase + 1);
+  }
+
+  Schedule by_phase() {
+    queues_ = {};
+    std::vector<std::uint64_t> begin(phases_ + 1, 0);
+    for (const Send& send : sends_) ++begin[send.phase + 1];
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    std::vector<Hop> hops(sends_.size());
+    PieceLists pieces;
+    for (const Chunk& chunk : streams_.chunks) {
+      pieces.pieces.push_back({chunk.origin, everyone, chunk.offset, chunk.length});
+      pieces.end_list();
+    }
+    pieces.list.resize(sends_.size());
+    std::vector<std::uint64_t> fill(begin.begin(), begin.end() - 1);
+    for (const Send& send : sends_) {
+      const std::uint64_t at = fill[send.phase]++;
+      hops[at] = {streams_.edges[send.edge].src, streams_.edges[send.edge].dst};
+      pieces.list[at] = send.chunk;
+    }
+    return {demand_.ranks, demand_.bytes, std::move(begin), std::move(hops), std::move(pieces)};
+  }
+
+  struct Ranked {
+    double critical;
+    std::uint32_t edge;
+  };
+
+  const Network& network_;
+  const Demand& demand_;
+  const Streams& streams_;
+  double alpha_;  ///< seconds per send
+  Steps steps_{"scheduling sends", streams_.chunks.size() * (std::uint64_t{demand_.ranks} - 1)};
+  std::vector<double> rate_, left_;  ///< per edge: bytes/s; seconds of work still to come
+  std::vector<std::uint32_t> used_begin_{0}, used_;
+  std::vector<std::size_t> rivals_begin_{0};
+  std::vector<std::uint32_t> rivals_;
+  Grouped out_;                              ///< per rank: the edges that leave it
+  std::vector<std::uint8_t> busy_, listed_;  ///< per edge
+  std::vector<Queue> queues_;
+  std::vector<Resource> resources_;  ///< channels, then send ports, then receive ports
+  std::vector<Ranked> ranked_;
+  std::vector<End> ends_;
+  std::vector<Send> sends_;
+  std::uint64_t phases_ = 0;
+  double now_ = 0;
+};
+
+}  // namespace
+
+Schedule schedule_streams(const Network& network, const Demand& demand, const Streams& streams, PortModel ports,
+                          const AlgorithmOptions& costs, double* seconds) {
+  ListScheduler scheduler(network, demand, streams, ports, costs.alpha);
+  Schedule schedule = scheduler.run();
+  if (seconds != nullptr) *seconds = scheduler.seconds();
+  return schedule;
 }
 
 }  // namespace hocket::algorithms

@@ -6,14 +6,10 @@
 /// only those that the ranks behind it lack: what lies behind it becomes a ring of its own (add_ring),
 /// down to the ranks of one host. Which branches close, and in which order they follow each other, is
 /// found by a bounded search for the least load.
-#include <algorithm>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "core/algorithms/all_gather/streams.hpp"
-#include "core/algorithms/registry.hpp"
-#include "core/schedule/bounds.hpp"
 
 namespace hocket::algorithms {
 namespace {

@@ -4,18 +4,12 @@
 /// passes the slowest one. Many trees for every contribution use all of them, as ForestColl does (Zhao et al., 2024).
 #include "core/algorithms/all_gather/tree_packing.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <span>
-#include <utility>
 
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/random.hpp"
-#include "core/algorithms/shared/slots.hpp"
-#include "core/demand/demand.hpp"
-#include "core/schedule/bounds.hpp"
 
 namespace hocket::algorithms {
 

@@ -1,15 +1,9 @@
 /// "dragonfly": all groups of a full dragonfly at once.
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <vector>
 
 #include "core/algorithms/all_to_all/dragonfly_phases.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"
 #include "core/limits.hpp"
-#include "core/schedule/bounds.hpp"
-#include "core/schedule/schedule.hpp"
 
 namespace hocket {
 

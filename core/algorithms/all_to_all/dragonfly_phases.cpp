@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/algorithms/shared/edge_colours.hpp"
-
 namespace hocket {
 namespace {
 

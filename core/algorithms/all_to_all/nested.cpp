@@ -1,17 +1,9 @@
 /// "nested-shifts": shifts of hosts, leaves and pods, one within the other.
-#include <algorithm>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <span>
-#include <vector>
 
 #include "core/algorithms/all_to_all/nested_shifts.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"
 #include "core/limits.hpp"
-#include "core/schedule/bounds.hpp"
-#include "core/schedule/schedule.hpp"
 
 namespace hocket {
 

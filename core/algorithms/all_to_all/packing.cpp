@@ -1,16 +1,11 @@
 /// "packing": whole messages packed into phases on any network with fixed routes and inter-switch links of any
 /// width: first fit, then repair where that misses the bound.
-#include <algorithm>
 #include <bit>
 #include <numeric>
-#include <optional>
-#include <utility>
 
 #include "core/algorithms/all_to_all/resources.hpp"
 #include "core/algorithms/registry.hpp"
-#include "core/network/network.hpp"
 #include "core/progress/progress.hpp"
-#include "core/schedule/bounds.hpp"
 
 namespace hocket::algorithms {
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "core/network/network.hpp"
 #include "core/progress/progress.hpp"
 
 namespace hocket::algorithms {

@@ -1,23 +1,18 @@
 /// "relays": hosts that forward have their ranks pass parts of messages on, so that parts of one message take different
 /// ways. Where a message takes one way, the busiest channel carries more than it must.
-#include <algorithm>
 #include <cmath>
 #include <compare>
-#include <cstdint>
 #include <functional>
 #include <limits>
 #include <map>
-#include <optional>
 #include <queue>
 #include <random>
 #include <utility>
-#include <vector>
 
 #include "core/algorithms/all_to_all/relay_ways.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/limits.hpp"
 #include "core/progress/progress.hpp"
-#include "core/schedule/bounds.hpp"
 
 namespace hocket::algorithms {
 

@@ -4,10 +4,7 @@
 /// minimization heuristic for the vehicle routing problem with time windows" (2009), where vehicles
 /// are what phases are here.
 #include <algorithm>
-#include <cstdint>
 #include <limits>
-#include <span>
-#include <vector>
 
 #include "core/algorithms/all_to_all/resources.hpp"
 #include "core/algorithms/shared/random.hpp"

@@ -1,6 +1,5 @@
 #include "core/algorithms/all_to_all/resources.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <limits>
 

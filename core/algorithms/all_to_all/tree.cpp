@@ -1,10 +1,7 @@
 #include "core/algorithms/all_to_all/tree.hpp"
 
 /// "tree": the optimal schedule of Faraj and Yuan, materialised.
-#include <algorithm>
-#include <vector>
 
-#include "core/algorithms/all_to_all/tree_phases.hpp"
 #include "core/algorithms/registry.hpp"
 
 namespace hocket::closed_forms {

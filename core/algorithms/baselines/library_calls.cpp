@@ -6,7 +6,6 @@
 
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"
-#include "core/schedule/schedule.hpp"
 
 namespace hocket {
 namespace {

@@ -2,7 +2,6 @@
 /// The algorithms of MPI libraries as schedules for simulation; they are not candidates for plans.
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 

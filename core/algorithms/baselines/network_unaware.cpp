@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
-#include <vector>
 
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"

@@ -2,14 +2,9 @@
 /// (König, 1916). Small ranks are put together first, so that tables stay linear in the messages (Cole, Ost and
 /// Schirra, 2001). Euler splits halve the degree until only matchings are left (Gabow, 1976); those beyond the
 /// largest degree are taken apart again, and each of their messages goes to another colour.
-#include <algorithm>
-#include <array>
 #include <bit>
-#include <cstdint>
 #include <functional>
 #include <numeric>
-#include <span>
-#include <vector>
 
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/edge_colours.hpp"

@@ -1,11 +1,9 @@
 /// "critical": phases without contention, messages cut, near the load of the bottleneck.
-#include <algorithm>
 
 #include "core/algorithms/all_to_all/resources.hpp"
 #include "core/algorithms/irregular/workload.hpp"
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"
-#include "core/schedule/bounds.hpp"
 
 namespace hocket::algorithms {
 namespace {

@@ -4,10 +4,6 @@
 ///
 /// List scheduling: Graham 1969. Several tries, in which messages that came late become more urgent: after
 /// Joslin and Clements, "Squeaky wheel" optimization (1999).
-#include <algorithm>
-#include <limits>
-#include <optional>
-#include <utility>
 
 #include "core/algorithms/irregular/workload.hpp"
 #include "core/algorithms/registry.hpp"
@@ -15,8 +11,6 @@
 #include "core/algorithms/shared/random.hpp"
 #include "core/limits.hpp"
 #include "core/model/simulate.hpp"
-#include "core/schedule/bounds.hpp"
-#include "core/schedule/waits.hpp"
 
 namespace hocket::algorithms {
 namespace {

@@ -1,10 +1,8 @@
 #include <algorithm>
 #include <bit>
-#include <cstdint>
 #include <functional>
 #include <queue>
 #include <utility>
-#include <vector>
 
 #include "core/algorithms/irregular/workload.hpp"
 #include "core/progress/progress.hpp"

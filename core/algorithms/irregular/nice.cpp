@@ -1,17 +1,10 @@
 /// Random scheduling: RS_N and its extensions RS_NL, RS_NH and RS_NLH (Wang, Lin and Ranka, section 3.3 and
 /// figure 6).
-#include <algorithm>
 #include <bit>
-#include <cstdint>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"
 #include "core/algorithms/shared/random.hpp"
-#include "core/demand/demand.hpp"
-#include "core/network/network.hpp"
 
 namespace hocket::algorithms {
 
@@ -94,55 +87,58 @@ namespace {
 class PhaseCut {
  public:
   /// `alpha`: seconds.
-  PhaseCut(const Network& network, const Demand& demand, double alpha);
+  PhaseCut(const Network& network, const Demand& demand, double alpha) {
+    const std::uint64_t messages = std::max<std::uint64_t>(1, demand.matrix.messages());
+    const double alpha_bytes = std::min(alpha * network.host_rate(), 0x1p62);
+    overhead_ = std::max<std::uint64_t>(
+        {1, demand.matrix.total_bytes() / messages / 5, static_cast<std::uint64_t>(alpha_bytes)});
+  }
 
   /// Reduces the bytes that the messages of a phase have left to those that they send in it. The rest of a message is
   /// at least the overhead, or nothing: a smaller rest is not worth a phase of its own.
-  void operator()(std::vector<std::uint64_t>& sizes);
+  void operator()(std::vector<std::uint64_t>& sizes) {
+    const std::uint64_t cut = best_cut(sizes);
+    std::uint64_t longest = cut;  // with the small rests that go along
+    for (const std::uint64_t size : sizes)
+      if (size - std::min(size, cut) < overhead_) longest = std::max(longest, size);
+    for (std::uint64_t& size : sizes)
+      if (size > longest) size = std::min(longest, size - overhead_);
+  }
 
  private:
-  [[nodiscard]] std::uint64_t best_cut(const std::vector<std::uint64_t>& sizes);
+  [[nodiscard]] std::uint64_t best_cut(const std::vector<std::uint64_t>& sizes) {
+    sorted_ = sizes;
+    std::ranges::sort(sorted_);
+    double best = 0, below = 0;  // bytes of the messages that are through before
+    std::uint64_t cut = 0;
+    for (std::size_t i = 0; i < sorted_.size(); ++i) {
+      const auto size = static_cast<double>(sorted_[i]);
+      const double moved = below + size * static_cast<double>(sorted_.size() - i);
+      const double pace = moved / (size + static_cast<double>(overhead_));
+      if (pace >= best) best = pace, cut = sorted_[i];
+      below += size;
+    }
+    return cut;
+  }
 
   std::uint64_t overhead_;
   std::vector<std::uint64_t> sorted_;
 };
 
-PhaseCut::PhaseCut(const Network& network, const Demand& demand, double alpha) {
-  const std::uint64_t messages = std::max<std::uint64_t>(1, demand.matrix.messages());
-  const double alpha_bytes = std::min(alpha * network.host_rate(), 0x1p62);
-  overhead_ =
-      std::max<std::uint64_t>({1, demand.matrix.total_bytes() / messages / 5, static_cast<std::uint64_t>(alpha_bytes)});
-}
-
-std::uint64_t PhaseCut::best_cut(const std::vector<std::uint64_t>& sizes) {
-  sorted_ = sizes;
-  std::ranges::sort(sorted_);
-  double best = 0, below = 0;  // bytes of the messages that are through before
-  std::uint64_t cut = 0;
-  for (std::size_t i = 0; i < sorted_.size(); ++i) {
-    const auto size = static_cast<double>(sorted_[i]);
-    const double moved = below + size * static_cast<double>(sorted_.size() - i);
-    const double pace = moved / (size + static_cast<double>(overhead_));
-    if (pace >= best) best = pace, cut = sorted_[i];
-    below += size;
-  }
-  return cut;
-}
-
-void PhaseCut::operator()(std::vector<std::uint64_t>& sizes) {
-  const std::uint64_t cut = best_cut(sizes);
-  std::uint64_t longest = cut;  // with the small rests that go along
-  for (const std::uint64_t size : sizes)
-    if (size - std::min(size, cut) < overhead_) longest = std::max(longest, size);
-  for (std::uint64_t& size : sizes)
-    if (size > longest) size = std::min(longest, size - overhead_);
-}
-
 /// Room on channels, for algorithms that fill one phase after the other and see to the ports themselves. All routes are
 /// walked once, at the start; messages are numbered as in the matrix.
 class LinkRoom {
  public:
-  LinkRoom(const Network& network, const TrafficMatrix& matrix);
+  LinkRoom(const Network& network, const TrafficMatrix& matrix) {
+    capacity_.push_back(1);
+    for (Channel channel = 0; channel < network.channels(); ++channel) capacity_.push_back(network.capacity(channel));
+    begin_.reserve(matrix.messages() + 1);
+    matrix.each([&](Rank src, Rank dst, std::uint64_t) {
+      network.append_route(src, dst, routes_);
+      begin_.push_back(routes_.size());
+    });
+    for (std::uint32_t& channel : routes_) ++channel;
+  }
 
   /// Empties all channels.
   void next_phase() { room_ = capacity_; }
@@ -157,6 +153,7 @@ class LinkRoom {
       }
     return true;
   }
+
   void take(std::uint32_t message) {
     for (const std::uint32_t channel : route(message)) --room_[channel];
   }
@@ -170,17 +167,6 @@ class LinkRoom {
   std::vector<std::uint64_t> begin_{0};
   std::vector<std::uint32_t> routes_;  ///< concatenated routes of all messages; channels counted from 1
 };
-
-LinkRoom::LinkRoom(const Network& network, const TrafficMatrix& matrix) {
-  capacity_.push_back(1);
-  for (Channel channel = 0; channel < network.channels(); ++channel) capacity_.push_back(network.capacity(channel));
-  begin_.reserve(matrix.messages() + 1);
-  matrix.each([&](Rank src, Rank dst, std::uint64_t) {
-    network.append_route(src, dst, routes_);
-    begin_.push_back(routes_.size());
-  });
-  for (std::uint32_t& channel : routes_) ++channel;
-}
 
 /// The matrix CCOM of Wang, Lin and Ranka (section 3.3): row i holds the receivers that rank i has still to
 /// serve, in random order, because the analysis of their algorithm takes destinations as random.

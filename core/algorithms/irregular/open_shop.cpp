@@ -3,17 +3,11 @@
 /// of the lengths is the largest row or column sum, or a little more with far fewer pieces.
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <limits>
 #include <numeric>
-#include <optional>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"
-#include "core/demand/demand.hpp"
 
 namespace hocket::algorithms {
 
@@ -25,7 +19,20 @@ namespace {
 class Shop {
  public:
   /// Sizes are rounded up to units of `unit` bytes.
-  Shop(const TrafficMatrix& matrix, std::uint64_t unit);
+  Shop(const TrafficMatrix& matrix, std::uint64_t unit)
+      : jobs_(2 * std::size_t{matrix.ranks()}), load_(jobs_.size(), 0) {
+    matrix.each([&](Rank src, Rank dst, std::uint64_t bytes) {
+      const auto job = static_cast<std::uint32_t>(ends_.size());
+      ends_.push_back({src, matrix.ranks() + dst});
+      size_.push_back((bytes - 1) / unit + 1);
+      for (const std::uint32_t end : ends_.back()) {
+        jobs_[end].push_back(job);
+        load_[end] += size_.back();
+        time_ = std::max(time_, load_[end]);
+      }
+    });
+    left_ = size_;
+  }
 
   [[nodiscard]] std::uint32_t vertices() const { return static_cast<std::uint32_t>(load_.size()); }
   [[nodiscard]] bool is_sender(std::uint32_t vertex) const { return vertex < vertices() / 2; }
@@ -50,10 +57,15 @@ class Shop {
     return left_[job] + std::min(slack(a), slack(b));
   }
 
-  void work(std::uint32_t job, std::uint64_t units);
+  void work(std::uint32_t job, std::uint64_t units) {
+    left_[job] -= units;
+    for (const std::uint32_t end : ends_[job]) load_[end] -= units;
+  }
   void pass(std::uint64_t units) { time_ -= units; }
   /// Forgets the jobs that are done.
-  void clear();
+  void clear() {
+    for (auto& jobs : jobs_) std::erase_if(jobs, [&](std::uint32_t job) { return left_[job] == 0; });
+  }
 
  private:
   std::vector<std::array<std::uint32_t, 2>> ends_;
@@ -69,26 +81,125 @@ class ShopPhases {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-  explicit ShopPhases(const Shop& shop);
+  explicit ShopPhases(const Shop& shop)
+      : shop_(shop),
+        job_(shop.vertices(), none),
+        via_(shop.vertices(), none),
+        seen_(shop.vertices(), 0),
+        order_(shop.vertices()) {}
 
   /// Chooses the next phase; returns its length in units, at least 1 while there is work. The longest phase
   /// there is, to within 1 %: long phases finish most jobs that they begin.
-  std::uint64_t next();
+  std::uint64_t next() {
+    length_ = longest();
+    choose_jobs();
+    std::uint64_t used = 0;
+    for (std::uint32_t sender = 0; shop_.is_sender(sender); ++sender)
+      if (job_[sender] != none) used = std::max(used, std::min(length_, shop_.left(job_[sender])));
+    return used;
+  }
+
   /// The job of a vertex in the phase, or none.
   [[nodiscard]] std::uint32_t job(std::uint32_t vertex) const { return job_[vertex]; }
 
  private:
   [[nodiscard]] bool must_work(std::uint32_t vertex) const { return shop_.slack(vertex) < length_; }
   [[nodiscard]] bool ends_in_phase(std::uint32_t job) const { return shop_.left(job) <= length_; }
-  void match(std::uint32_t job);
-  void unmatch(std::uint32_t job);
-  bool find_work(std::uint32_t vertex);
-  bool find_work_for_all();
-  bool possible(std::uint64_t length);
-  [[nodiscard]] std::uint64_t limit() const;
-  [[nodiscard]] std::uint64_t longest();
-  void choose_jobs();
-  void choose_job(std::uint32_t vertex);
+  void match(std::uint32_t job) { job_[shop_.src(job)] = job_[shop_.dst(job)] = job; }
+  void unmatch(std::uint32_t job) { job_[shop_.src(job)] = job_[shop_.dst(job)] = none; }
+  /// Breadth first along alternating paths, to a vertex that is free or may stop working. Those that had work
+  /// on the other side keep some, and so do those on this side that must.
+  bool find_work(std::uint32_t vertex) {
+    ++searches_;
+    queue_.assign(1, vertex);
+    for (std::size_t i = 0; i < queue_.size(); ++i)
+      for (const bool whole : {true, false})  // rather jobs that need no split
+        for (const std::uint32_t job : shop_.jobs(queue_[i])) {
+          if (ends_in_phase(job) != whole || shop_.lasts(job) < length_) continue;
+          std::uint32_t partner = shop_.other_end(job, queue_[i]);
+          if (seen_[partner] == searches_) continue;
+          seen_[partner] = searches_;
+          via_[partner] = job;
+          if (const std::uint32_t before = job_[partner]; before != none) {
+            const std::uint32_t rival = shop_.other_end(before, partner);
+            if (must_work(rival)) {
+              queue_.push_back(rival);
+              continue;
+            }
+            job_[rival] = none;
+          }
+          for (;;) {
+            const std::uint32_t worker = shop_.other_end(via_[partner], partner), before = job_[worker];
+            match(via_[partner]);
+            if (worker == vertex) return true;
+            partner = shop_.other_end(before, worker);
+          }
+        }
+    return false;
+  }
+
+  bool find_work_for_all() {
+    for (std::uint32_t vertex = 0; vertex < shop_.vertices(); ++vertex)
+      if (job_[vertex] == none && must_work(vertex) && !find_work(vertex)) return false;
+    return true;
+  }
+
+  /// Starts from the matching of the last question. A longer phase needs more vertices and allows fewer jobs.
+  bool possible(std::uint64_t length) {
+    length_ = length;
+    for (const std::uint32_t job : job_)
+      if (job != none && shop_.lasts(job) < length) unmatch(job);
+    return find_work_for_all();
+  }
+
+  /// The longest possible duration of a phase with the present matching.
+  [[nodiscard]] std::uint64_t limit() const {
+    std::uint64_t limit = std::numeric_limits<std::uint64_t>::max();
+    for (std::uint32_t vertex = 0; vertex < shop_.vertices(); ++vertex)
+      limit = std::min(limit, job_[vertex] == none ? shop_.slack(vertex) : shop_.lasts(job_[vertex]));
+    return limit;
+  }
+
+  /// Length 1 is always possible; no phase lasts longer than the largest job.
+  [[nodiscard]] std::uint64_t longest() {
+    std::uint64_t largest = 0;
+    for (std::uint32_t sender = 0; shop_.is_sender(sender); ++sender)
+      for (const std::uint32_t job : shop_.jobs(sender)) largest = std::max(largest, shop_.left(job));
+    std::uint64_t low = 0, high = largest + 1;
+    std::uint64_t guess = std::clamp<std::uint64_t>(length_, 1, largest);
+    while (high - low > std::max<std::uint64_t>(1, low / 128)) {
+      if (possible(guess)) {
+        low = std::min(std::max(guess, limit()), largest);
+        guess = std::min(low + std::max<std::uint64_t>(1, low / 16), high - 1);
+      } else {
+        high = guess;
+        guess = low + (high - low) / 2;
+      }
+    }
+    return low;
+  }
+
+  void choose_jobs() {
+    std::ranges::fill(job_, none);
+    std::iota(order_.begin(), order_.end(), 0u);
+    std::ranges::stable_sort(order_, {}, [&](std::uint32_t vertex) { return shop_.slack(vertex); });
+    for (const std::uint32_t vertex : order_)
+      if (job_[vertex] == none) choose_job(vertex);
+    find_work_for_all();
+  }
+
+  /// The largest job that ends in the phase: it leaves the least time unused. Those that must work and have
+  /// none such take the largest of all, whose rest may fill a phase later.
+  void choose_job(std::uint32_t vertex) {
+    std::uint32_t best = none;
+    for (const std::uint32_t job : shop_.jobs(vertex)) {
+      if (job_[shop_.other_end(job, vertex)] != none || shop_.lasts(job) < length_) continue;
+      if (!ends_in_phase(job) && !must_work(vertex)) continue;
+      const auto rank = [&](std::uint32_t j) { return std::pair(ends_in_phase(j), shop_.left(j)); };
+      if (best == none || rank(job) > rank(best)) best = job;
+    }
+    if (best != none) match(best);
+  }
 
   const Shop& shop_;
   std::uint64_t length_ = 0;
@@ -98,144 +209,6 @@ class ShopPhases {
   std::uint64_t searches_ = 0;
   std::vector<std::uint32_t> queue_, order_;
 };
-
-Shop::Shop(const TrafficMatrix& matrix, std::uint64_t unit)
-    : jobs_(2 * std::size_t{matrix.ranks()}), load_(jobs_.size(), 0) {
-  matrix.each([&](Rank src, Rank dst, std::uint64_t bytes) {
-    const auto job = static_cast<std::uint32_t>(ends_.size());
-    ends_.push_back({src, matrix.ranks() + dst});
-    size_.push_back((bytes - 1) / unit + 1);
-    for (const std::uint32_t end : ends_.back()) {
-      jobs_[end].push_back(job);
-      load_[end] += size_.back();
-      time_ = std::max(time_, load_[end]);
-    }
-  });
-  left_ = size_;
-}
-
-void Shop::work(std::uint32_t job, std::uint64_t units) {
-  left_[job] -= units;
-  for (const std::uint32_t end : ends_[job]) load_[end] -= units;
-}
-
-void Shop::clear() {
-  for (auto& jobs : jobs_) std::erase_if(jobs, [&](std::uint32_t job) { return left_[job] == 0; });
-}
-
-ShopPhases::ShopPhases(const Shop& shop)
-    : shop_(shop),
-      job_(shop.vertices(), none),
-      via_(shop.vertices(), none),
-      seen_(shop.vertices(), 0),
-      order_(shop.vertices()) {}
-
-void ShopPhases::match(std::uint32_t job) { job_[shop_.src(job)] = job_[shop_.dst(job)] = job; }
-
-void ShopPhases::unmatch(std::uint32_t job) { job_[shop_.src(job)] = job_[shop_.dst(job)] = none; }
-
-/// Breadth first along alternating paths, to a vertex that is free or may stop working. Those that had work
-/// on the other side keep some, and so do those on this side that must.
-bool ShopPhases::find_work(std::uint32_t vertex) {
-  ++searches_;
-  queue_.assign(1, vertex);
-  for (std::size_t i = 0; i < queue_.size(); ++i)
-    for (const bool whole : {true, false})  // rather jobs that need no split
-      for (const std::uint32_t job : shop_.jobs(queue_[i])) {
-        if (ends_in_phase(job) != whole || shop_.lasts(job) < length_) continue;
-        std::uint32_t partner = shop_.other_end(job, queue_[i]);
-        if (seen_[partner] == searches_) continue;
-        seen_[partner] = searches_;
-        via_[partner] = job;
-        if (const std::uint32_t before = job_[partner]; before != none) {
-          const std::uint32_t rival = shop_.other_end(before, partner);
-          if (must_work(rival)) {
-            queue_.push_back(rival);
-            continue;
-          }
-          job_[rival] = none;
-        }
-        for (;;) {
-          const std::uint32_t worker = shop_.other_end(via_[partner], partner), before = job_[worker];
-          match(via_[partner]);
-          if (worker == vertex) return true;
-          partner = shop_.other_end(before, worker);
-        }
-      }
-  return false;
-}
-
-bool ShopPhases::find_work_for_all() {
-  for (std::uint32_t vertex = 0; vertex < shop_.vertices(); ++vertex)
-    if (job_[vertex] == none && must_work(vertex) && !find_work(vertex)) return false;
-  return true;
-}
-
-/// Starts from the matching of the last question. A longer phase needs more vertices and allows fewer jobs.
-bool ShopPhases::possible(std::uint64_t length) {
-  length_ = length;
-  for (const std::uint32_t job : job_)
-    if (job != none && shop_.lasts(job) < length) unmatch(job);
-  return find_work_for_all();
-}
-
-/// The longest possible duration of a phase with the present matching.
-std::uint64_t ShopPhases::limit() const {
-  std::uint64_t limit = std::numeric_limits<std::uint64_t>::max();
-  for (std::uint32_t vertex = 0; vertex < shop_.vertices(); ++vertex)
-    limit = std::min(limit, job_[vertex] == none ? shop_.slack(vertex) : shop_.lasts(job_[vertex]));
-  return limit;
-}
-
-/// Length 1 is always possible; no phase lasts longer than the largest job.
-std::uint64_t ShopPhases::longest() {
-  std::uint64_t largest = 0;
-  for (std::uint32_t sender = 0; shop_.is_sender(sender); ++sender)
-    for (const std::uint32_t job : shop_.jobs(sender)) largest = std::max(largest, shop_.left(job));
-  std::uint64_t low = 0, high = largest + 1;
-  std::uint64_t guess = std::clamp<std::uint64_t>(length_, 1, largest);
-  while (high - low > std::max<std::uint64_t>(1, low / 128)) {
-    if (possible(guess)) {
-      low = std::min(std::max(guess, limit()), largest);
-      guess = std::min(low + std::max<std::uint64_t>(1, low / 16), high - 1);
-    } else {
-      high = guess;
-      guess = low + (high - low) / 2;
-    }
-  }
-  return low;
-}
-
-/// The largest job that ends in the phase: it leaves the least time unused. Those that must work and have
-/// none such take the largest of all, whose rest may fill a phase later.
-void ShopPhases::choose_job(std::uint32_t vertex) {
-  std::uint32_t best = none;
-  for (const std::uint32_t job : shop_.jobs(vertex)) {
-    if (job_[shop_.other_end(job, vertex)] != none || shop_.lasts(job) < length_) continue;
-    if (!ends_in_phase(job) && !must_work(vertex)) continue;
-    const auto rank = [&](std::uint32_t j) { return std::pair(ends_in_phase(j), shop_.left(j)); };
-    if (best == none || rank(job) > rank(best)) best = job;
-  }
-  if (best != none) match(best);
-}
-
-void ShopPhases::choose_jobs() {
-  std::ranges::fill(job_, none);
-  std::iota(order_.begin(), order_.end(), 0u);
-  std::ranges::stable_sort(order_, {}, [&](std::uint32_t vertex) { return shop_.slack(vertex); });
-  for (const std::uint32_t vertex : order_)
-    if (job_[vertex] == none) choose_job(vertex);
-  find_work_for_all();
-}
-
-std::uint64_t ShopPhases::next() {
-  length_ = longest();
-  choose_jobs();
-  std::uint64_t used = 0;
-  for (std::uint32_t sender = 0; shop_.is_sender(sender); ++sender)
-    if (job_[sender] != none) used = std::max(used, std::min(length_, shop_.left(job_[sender])));
-  return used;
-}
 
 constexpr std::uint64_t most_pieces_exact = 3;  // per message
 constexpr std::uint64_t tolerance = 100;        // coarse units may take this part of the time more

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
-#include <span>
-#include <utility>
 
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"

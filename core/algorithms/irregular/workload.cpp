@@ -1,7 +1,6 @@
 #include "core/algorithms/irregular/workload.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace hocket::algorithms {
 

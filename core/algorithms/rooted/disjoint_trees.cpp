@@ -5,11 +5,9 @@
 /// that share none (Edmonds, "Edge-disjoint branchings", 1973): each carries 1/k of the contribution in pieces, and the
 /// bound of the narrowest cut is met. The trees grow together, near hosts first, by single channels after which
 /// all can still be completed: one flow says so (after Lovász, "On two minimax theorems in graphs", 1976).
-#include <algorithm>
 #include <limits>
 #include <queue>
 
-#include "core/algorithms/registry.hpp"
 #include "core/algorithms/rooted/one_giver.hpp"
 
 namespace hocket::algorithms {

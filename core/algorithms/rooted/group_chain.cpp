@@ -5,13 +5,10 @@
 /// after it came, and has it everywhere after q + 1 more, while one piece comes in each phase. Which member a piece
 /// comes to goes round, so that all ports are busy in all phases. Between groups one message is under way at a time, as
 /// in a chain.
-#include <algorithm>
 #include <bit>
 #include <limits>
-#include <optional>
 
 #include "core/algorithms/all_gather/ring_form.hpp"
-#include "core/algorithms/registry.hpp"
 #include "core/algorithms/rooted/one_giver.hpp"
 
 namespace hocket::algorithms {

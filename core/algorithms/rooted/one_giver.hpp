@@ -9,7 +9,7 @@
 #include "core/demand/demand.hpp"
 #include "core/limits.hpp"
 #include "core/schedule/schedule.hpp"
-#include "core/schedule/token_time.hpp"
+#include "core/schedule/shared_channels.hpp"
 
 namespace hocket::algorithms {
 

@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "core/network/network.hpp"
 #include "core/progress/progress.hpp"
 
 namespace hocket::algorithms {

@@ -136,7 +136,7 @@ def gain_of(network: _core.Network, before: Places, after: Places, wanted: Seque
 
 
 def ring_over_bound(network: _core.Network, place: Places) -> float | None:
-    """Time of a ring's step over what it takes in any order (``core/order/traffic.hpp``); None on a single host."""
+    """Time of a ring's step over what it takes in any order (``core/order/order.hpp``); None on a single host."""
     least = _core.order.least_ring_step(network, 1.0)
     if least == 0:
         return None

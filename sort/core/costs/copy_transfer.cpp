@@ -1,6 +1,5 @@
 #include "sort/core/costs/copy_transfer.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>

@@ -1,15 +1,12 @@
 #include "sort/core/costs/costs.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <numeric>
 #include <optional>
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/model/memory_profile.hpp"
 
 namespace hocket::model {
 

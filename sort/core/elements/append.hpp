@@ -11,7 +11,6 @@
 #include <span>
 #include <vector>
 
-#include "stream.hpp"
 #include "width.hpp"
 
 namespace hocket::elements {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "sort/core/elements/stream.hpp"
+#include "sort/core/elements/width.hpp"
 
 namespace hocket {
 

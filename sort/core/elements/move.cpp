@@ -1,7 +1,6 @@
 #include "sort/core/elements/move.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "sort/core/elements/width.hpp"
 

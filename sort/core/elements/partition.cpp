@@ -1,11 +1,6 @@
 #include "sort/core/elements/partition.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <vector>
-
 #include "sort/core/elements/append.hpp"
-#include "sort/core/elements/record.hpp"
 #include "sort/core/elements/width.hpp"
 
 namespace hocket {

@@ -1,8 +1,6 @@
 #include "sort/core/elements/record.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <string>
 
 #include "core/error.hpp"
 #include "sort/core/elements/width.hpp"

@@ -3,22 +3,14 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <memory>
-#include <string>
 
-#include "core/error.hpp"
-#include "hocket.h"
 #include "runtime/agreement/agreement.hpp"
 #include "runtime/c_api/api.hpp"
 #include "runtime/mpi/attached.hpp"
-#include "runtime/progress/waiting.hpp"
 #include "sort/mpi/exchange/exchange_blocks.hpp"
-#include "sort/mpi/place/host_shared_context.hpp"
 
 namespace hocket::sort {
 

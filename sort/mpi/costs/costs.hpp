@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "core/model/memory_profile.hpp"

@@ -1,11 +1,9 @@
 /// hocket_elements.h
 #include <string>
-#include <vector>
 
 #include "hocket_elements.h"
 #include "runtime/progress/waiting.hpp"
 #include "sort/mpi/permute/permute.hpp"
-#include "sort/mpi/place/host_shared_context.hpp"
 
 using namespace hocket::sort;
 

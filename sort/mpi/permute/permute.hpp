@@ -6,7 +6,7 @@
 #include <span>
 
 #include "sort/core/elements/cuts.hpp"
-#include "sort/mpi/exchange/deliver.hpp"
+#include "sort/mpi/exchange/exchange_blocks.hpp"
 #include "sort/mpi/place/host_shared_context.hpp"
 #include "sort/mpi/place/layout.hpp"
 

@@ -1,20 +1,22 @@
 /// Elements in shared memory, by the region of the target that they go to.
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <optional>
-#include <span>
-#include <utility>
-#include <vector>
 
-#include "sort/core/elements/cuts.hpp"
 #include "sort/core/elements/move.hpp"
 #include "sort/mpi/exchange/exchange_blocks.hpp"
 #include "sort/mpi/permute/permute.hpp"
-#include "sort/mpi/place/host_shared_context.hpp"
 
 namespace hocket::sort {
+
+namespace {
+
+constexpr std::size_t region_slot = 0;  ///< slot for HostSharedContext::block()
+
+/// Rounds up a number of elements or bytes so that streams stay aligned.
+constexpr std::uint64_t aligned(std::uint64_t n) {
+  constexpr std::uint64_t step = RegionWriter::stream_alignment;
+  return (n + step - 1) / step * step;
+}
 
 /// Elements for one region, and where in it they go.
 struct Piece {
@@ -25,12 +27,35 @@ struct Piece {
 class RegionBlock {
  public:
   /// Collective. `counts`: elements of this rank for each region.
-  RegionBlock(HostSharedContext& place, std::size_t width, std::span<const std::uint64_t> counts);
+  RegionBlock(HostSharedContext& place, std::size_t width, std::span<const std::uint64_t> counts)
+      : width_(width), regions_(counts.size()), own_(place.host_rank()) {
+    std::vector<Row> rows;
+    std::uint64_t end = 0;
+    for (const std::uint64_t count : counts) {
+      rows.push_back({end, count});
+      end += aligned(count);
+    }
+    rows.push_back({end, 0});
+    block_ = &place.block(region_slot, aligned(rows.size() * sizeof(Row)) + end * (width + sizeof(std::uint32_t)));
+    std::ranges::copy(rows, reinterpret_cast<Row*>(block_->part(own_)));
+  }
 
   /// The destinations of this rank's elements, one per region.
-  [[nodiscard]] std::vector<RegionStream> streams() const;
+  [[nodiscard]] std::vector<RegionStream> streams() const {
+    const Part own = part(own_);
+    std::vector<RegionStream> streams;
+    for (std::size_t region = 0; region < regions_; ++region) {
+      const std::uint64_t begin = own.rows[region].begin;
+      streams.push_back({own.data + begin * width_, own.offsets + begin});
+    }
+    return streams;
+  }
   /// The elements that a rank of the host has for a region. Call this only between two HostSharedContext::meet_host().
-  [[nodiscard]] Piece piece(int host_rank, std::size_t region) const;
+  [[nodiscard]] Piece piece(int host_rank, std::size_t region) const {
+    const Part from = part(host_rank);
+    const Row& row = from.rows[region];
+    return {from.data + row.begin * width_, {from.offsets + row.begin, row.count}};
+  }
 
  private:
   /// At the beginning of every rank's part, one for each region and one for their end.
@@ -43,62 +68,17 @@ class RegionBlock {
     std::byte* data;
     std::uint32_t* offsets;
   };
-  [[nodiscard]] Part part(int host_rank) const;
+  [[nodiscard]] Part part(int host_rank) const {
+    std::byte* const begin = block_->part(host_rank);
+    const Row* const rows = reinterpret_cast<const Row*>(begin);
+    std::byte* const data = begin + aligned((regions_ + 1) * sizeof(Row));
+    return {rows, data, reinterpret_cast<std::uint32_t*>(data + rows[regions_].begin * width_)};
+  }
 
   std::size_t width_, regions_;
   int own_;
   const SharedBlock* block_;
 };
-
-namespace {
-
-constexpr std::size_t region_slot = 0;  ///< slot for HostSharedContext::block()
-
-/// Rounds up a number of elements or bytes so that streams stay aligned.
-constexpr std::uint64_t aligned(std::uint64_t n) {
-  constexpr std::uint64_t step = RegionWriter::stream_alignment;
-  return (n + step - 1) / step * step;
-}
-
-}  // namespace
-
-RegionBlock::RegionBlock(HostSharedContext& place, std::size_t width, std::span<const std::uint64_t> counts)
-    : width_(width), regions_(counts.size()), own_(place.host_rank()) {
-  std::vector<Row> rows;
-  std::uint64_t end = 0;
-  for (const std::uint64_t count : counts) {
-    rows.push_back({end, count});
-    end += aligned(count);
-  }
-  rows.push_back({end, 0});
-  block_ = &place.block(region_slot, aligned(rows.size() * sizeof(Row)) + end * (width + sizeof(std::uint32_t)));
-  std::ranges::copy(rows, reinterpret_cast<Row*>(block_->part(own_)));
-}
-
-RegionBlock::Part RegionBlock::part(int host_rank) const {
-  std::byte* const begin = block_->part(host_rank);
-  const Row* const rows = reinterpret_cast<const Row*>(begin);
-  std::byte* const data = begin + aligned((regions_ + 1) * sizeof(Row));
-  return {rows, data, reinterpret_cast<std::uint32_t*>(data + rows[regions_].begin * width_)};
-}
-
-std::vector<RegionStream> RegionBlock::streams() const {
-  const Part own = part(own_);
-  std::vector<RegionStream> streams;
-  for (std::size_t region = 0; region < regions_; ++region) {
-    const std::uint64_t begin = own.rows[region].begin;
-    streams.push_back({own.data + begin * width_, own.offsets + begin});
-  }
-  return streams;
-}
-
-Piece RegionBlock::piece(int host_rank, std::size_t region) const {
-  const Part from = part(host_rank);
-  const Row& row = from.rows[region];
-  return {from.data + row.begin * width_, {from.offsets + row.begin, row.count}};
-}
-
-namespace {
 
 // Measured: docs/decisions/0009-elements-within-a-host-go-by-regions.md.
 constexpr std::size_t region_bytes = std::size_t{1} << 19;  ///< a quarter of a second-level cache

@@ -4,23 +4,13 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <climits>
-#include <cstdint>
 #include <cstdlib>
 #include <map>
-#include <memory>
-#include <mutex>
-#include <string>
 
 #include "runtime/beside/beside.hpp"
-#include "runtime/c_api/api.hpp"
 #include "runtime/mpi/attached.hpp"
-#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/mpi/world.hpp"
-#include "runtime/plan/settings.hpp"
 #include "runtime/progress/waiting.hpp"
 #include "sort/core/elements/move.hpp"
 

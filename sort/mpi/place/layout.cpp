@@ -2,12 +2,6 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <new>
-
-#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/waiting.hpp"
 
 namespace hocket::sort {

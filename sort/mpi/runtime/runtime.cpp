@@ -1,9 +1,7 @@
 /// This library's part of the runtime: a copy of the sources that keep nothing which a process has one of, and
 /// functions that forward to what it has one of.
 #include "runtime/beside/beside.hpp"
-#include "runtime/c_api/api.hpp"
 #include "runtime/mpi/attached.hpp"
-#include "runtime/progress/waiting.hpp"
 
 // NOLINTBEGIN(bugprone-suspicious-include)
 #include "runtime/agreement/agreement.cpp"

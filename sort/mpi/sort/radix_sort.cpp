@@ -1,22 +1,8 @@
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <numeric>
-#include <optional>
-#include <span>
-#include <utility>
-#include <vector>
 
-#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/waiting.hpp"
 #include "sort/core/elements/partition.hpp"
-#include "sort/core/elements/record.hpp"
-#include "sort/mpi/costs/costs.hpp"
-#include "sort/mpi/exchange/deliver.hpp"
 #include "sort/mpi/exchange/exchange_blocks.hpp"
-#include "sort/mpi/place/host_shared_context.hpp"
-#include "sort/mpi/place/layout.hpp"
 #include "sort/mpi/sort/sort.hpp"
 
 namespace hocket::sort {

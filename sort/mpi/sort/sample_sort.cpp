@@ -1,22 +1,11 @@
-#include <algorithm>
-#include <cstdint>
-#include <limits>
 #include <numeric>
-#include <optional>
-#include <span>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "core/algorithms/shared/random.hpp"
-#include "runtime/mpi/mpi_call.hpp"
 #include "runtime/progress/waiting.hpp"
 #include "sort/core/elements/move.hpp"
 #include "sort/core/elements/partition.hpp"
-#include "sort/mpi/exchange/deliver.hpp"
 #include "sort/mpi/exchange/exchange_blocks.hpp"
-#include "sort/mpi/place/host_shared_context.hpp"
-#include "sort/mpi/place/layout.hpp"
 #include "sort/mpi/sort/sort.hpp"
 
 namespace hocket::sort {

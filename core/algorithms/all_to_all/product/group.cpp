@@ -1,7 +1,4 @@
-#include <algorithm>
-#include <array>
 #include <map>
-#include <utility>
 
 #include "core/algorithms/all_to_all/product/lines.hpp"
 #include "core/algorithms/shared/edge_colours.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
-#include <vector>
 
 #include "core/algorithms/shared/random.hpp"
 

@@ -1,16 +1,11 @@
 /// "product": all-to-all on tori, meshes and hypercubes, from the moves of one line of each dimension.
 ///
 /// Source: Stricker and Hardwick (SPAA 1996), "congestion-free patterns"; Hinrichs et al. (SPAA 1994).
-#include <algorithm>
 #include <map>
-#include <optional>
-#include <span>
 #include <utility>
 
-#include "core/algorithms/all_to_all/product/lines.hpp"
 #include "core/algorithms/all_to_all/product/product_form.hpp"
 #include "core/algorithms/registry.hpp"
-#include "core/schedule/bounds.hpp"
 
 namespace hocket::algorithms {
 namespace {

@@ -4,7 +4,6 @@
 /// is about as tight as the tightest, and must not exceed it in the others.
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 #include "core/algorithms/all_to_all/product/lines.hpp"
 

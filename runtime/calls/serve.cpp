@@ -1,8 +1,6 @@
-#include "runtime/calls/who_serves.hpp"
+#include "runtime/calls/serve.hpp"
 
 #include "runtime/calls/nonblocking.hpp"
-#include "runtime/plan/settings.hpp"
-#include "runtime/team/team.hpp"
 
 namespace hocket::runtime {
 namespace {
