@@ -21,9 +21,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import math
-import os
-import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -43,15 +40,8 @@ MOST = 1.05  # times the native total that a job may take
 
 def run(job: Job, calls: int, kept: Path | None, timeout: float, choose: str = "learn") -> float:
     """Seconds of all calls. ``kept``: where the run with Hocket keeps what it learns; None: natively."""
-    command = job.command(kept is not None, calls)
-    environment = os.environ | ({"HOCKET_CHOICES": str(kept), "HOCKET_CHOOSE": choose} if kept else {})
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=environment, timeout=timeout, check=False
-    )
-    found = re.search(r"^total ([\d.]+) right$", done.stdout, re.MULTILINE)
-    if found is None:
-        sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
-    return float(found[1])
+    environment = {"HOCKET_CHOICES": str(kept), "HOCKET_CHOOSE": choose} if kept else {}
+    return job.run(kept is not None, calls, environment, timeout).total
 
 
 def measure(job: Job, cell: Row, arguments: argparse.Namespace) -> Row:
