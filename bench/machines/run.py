@@ -1,13 +1,15 @@
 """Writes bench/results/public-machines.{csv,md}: every prediction beside its measurement, and Hocket's own schedules.
 
-    python bench/machines/run.py --times FILE.csv --hosts FILE.csv [--output bench/results/public-machines-2.csv]
+    python bench/machines/run.py --times FILE.csv --hosts FILE.csv [--output FILE.csv] [--json]
 
-Run by `make bench NAME=public-machines ARGS="--times … --hosts …"`. Everything is computed, in a minute.
+--json prints the errors as one JSON object, and writes nothing. Run by `make bench NAME=public-machines ARGS="--times …
+--hosts …"`. Everything is computed, in a minute.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import permutations
@@ -23,7 +25,7 @@ from cells import Cell, Job, read_cells
 from described import machine_of
 from fit import CELLS
 from ours import schedule_seconds
-from predict import Prediction, Predictor, best_among_two, predictions
+from predict import Prediction, Predictor, best_among_two, predictions, report
 
 from hocket.errors import HocketError
 from results_file import Row, begin, cells, grouped, provenance, section
@@ -202,6 +204,9 @@ def main() -> int:
     )
     parser.add_argument("--times", type=Path, required=True)
     parser.add_argument("--hosts", type=Path, required=True)
+    parser.add_argument(
+        "--json", action="store_true", help="the errors as one JSON object; nothing is written"
+    )
     options, results = begin(parser, "public-machines", summary)
     results.heading["command"] = (
         f"python bench/machines/run.py --times {options.times.name} --hosts {options.hosts.name}"
@@ -215,6 +220,10 @@ def main() -> int:
     except HocketError as problem:
         print(problem, file=sys.stderr)
         return 2
+    print(*predictor.notes, sep="\n", end="\n" * bool(predictor.notes), file=sys.stderr)
+    if options.json:
+        print(json.dumps(report(found), indent=2, ensure_ascii=False))
+        return 0
     results.add(*map(cell_row, found), *our_rows(found, predictor))
     return 0
 

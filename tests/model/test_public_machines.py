@@ -55,8 +55,8 @@ def files(folder: Path, rows: Sequence[str], hosts: str = HOSTS) -> list[str]:
 def run(
     arguments: Sequence[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> tuple[int, str, str]:
-    monkeypatch.setattr(sys, "argv", ["predict.py", *arguments])
-    code = predict.main()
+    monkeypatch.setattr(sys, "argv", ["run.py", *arguments])
+    code = pages.main()
     out, err = capsys.readouterr()
     return code, out, err
 
@@ -106,8 +106,10 @@ def test_errors_are_of_medians_and_text_says_the_targets(tmp_path, monkeypatch, 
     arguments = files(tmp_path, [row("leonardo", "allgather", "ring_over", 1 << 20, exact * 1e6 * 1.25)])
     told = json.loads(run([*arguments, "--json"], monkeypatch, capsys)[1])
     assert (told["cells"], told["median_error"], told["best_among_two"]) == (1, pytest.approx(0.2), None)
-    code, text, _ = run(arguments, monkeypatch, capsys)
-    assert code == 0 and predict.TARGETS in text and "allgather/ring_over: 1, 20 %" in text
+    code, _, _ = run([*arguments, "--output", str(tmp_path / "page.csv")], monkeypatch, capsys)
+    text = (tmp_path / "page.md").read_text()
+    assert code == 0 and "Targets: median ≤ 15 %, 90 % of cells within 35 %" in text
+    assert "| allgather ring_over | 1 | 20.0% | 20% |" in text
 
 
 GOOD = row("leonardo", "allgather", "ring_ompi", 65536, 10)
