@@ -49,12 +49,8 @@ class Place:
             variables = scheduling_variables(self.network, mpi.mpiexec) if hocket else {}
             return launch_command(mpi, ranks_of(self.network), [], variables, program)
         lab = [*HOCKET, "lab", "run", "--network", self.network, "--mpi", mpi.mpiexec]
-        return [
-            *lab,
-            *(f"--{option}" for option in self.options),
-            *([] if hocket else ["--native"]),
-            *program,
-        ]
+        native = [] if hocket else ["--native"]
+        return [*lab, *(f"--{option}" for option in self.options), *native, *program]
 
 
 @cache

@@ -105,18 +105,9 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
             ratios(row, candidate) for candidate in ("first", "again", "forced", "control")
         )
         medians.append(median(first))
-        told.append(
-            [
-                *(row[name] for name in CELL),
-                row["calls"],
-                len(first),
-                quartiles(first),
-                quartiles(again) if again else "",
-                quartiles(forced) if forced else "",
-                quartiles(control) if control else "",
-                "" if median(first) <= MOST else "missed",
-            ]
-        )
+        shown = (quartiles(of) if of else "" for of in (first, again, forced, control))
+        verdict = "" if median(first) <= MOST else "missed"
+        told.append([*(row[name] for name in CELL), row["calls"], len(first), *shown, verdict])
     kept = sum(value <= MOST for value in medians)
     return [
         "# Overhead",
@@ -126,19 +117,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         f"{kept} of {len(medians)} cells at most {MOST} times the native total, the highest {max(medians):.3f}.",
         "",
         *cells(
-            [
-                "place",
-                "MPI",
-                "collective",
-                "bytes",
-                "calls",
-                "pairs",
-                "first job / native",
-                "second job / native",
-                "forced / native",
-                "native / native",
-                f"target {MOST}",
-            ],
+            ["place", "MPI", "collective", "bytes", "calls", "pairs", "first job / native", "second job / native",
+             "forced / native", "native / native", f"target {MOST}"],
             told,
         ),
         "",
@@ -149,7 +129,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "hosts, more of them than cores.",
         "",
         *against_chance(rows),
-    ]
+    ]  # fmt: skip
 
 
 def main() -> None:

@@ -73,7 +73,7 @@ class Predictor:
 
     def __call__(self, cell: Cell) -> float | None:
         """Predicted seconds, or None where there is no model."""
-        made = named.program(cell.collective, cell.algorithm, cell.job.shape, cell.job.ranks, cell.bytes)
+        made = named.program_of(cell)
         if made is None:
             return None
         machine = machine_of(cell.job.system)

@@ -61,9 +61,7 @@ def row(hosts: str, size: int, measured: list[tuple[float, str, float]]) -> Row:
         "ninth_decile": round(quantiles(ratios, n=10)[-1], 4),
         "worst": round(max(ratios), 4),
         "above_1_15": sum(ratio > 1.15 for ratio in ratios),
-        "list": names["list"],
-        "packing": names["packing"],
-        "tree": names["tree"],
+        **{name: names[name] for name in ("list", "packing", "tree")},
         "plan_cpu_seconds": round(max(seconds for *_, seconds in measured), 2),
     }
 

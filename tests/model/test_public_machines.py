@@ -20,7 +20,6 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench/machines"))
 import described
 import fit
 import named
-import ours
 import peers
 import predict
 import run as pages
@@ -403,6 +402,6 @@ def test_schedules_of_ours_are_no_faster_than_links() -> None:
     job = Job("fugaku", "j", (2, 2, 2), 1)
     free = Costs(eager=1e-12, rendezvous=1e-12, rate=6.8e9, combine=1e-15)
     size = 8 << 20
-    made = ours.schedule_seconds(job, "allgather", size, fabric, free, HABITS)
+    made = pages.schedule_seconds(job, "allgather", size, fabric, free, HABITS)
     assert made is not None and made[1] >= size * 7 / 8 / (3 * 6.8e9)
-    assert ours.schedule_seconds(job, "gather", size, fabric, free, HABITS) is None
+    assert pages.schedule_seconds(job, "gather", size, fabric, free, HABITS) is None
