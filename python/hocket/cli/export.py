@@ -10,9 +10,8 @@ from typing import Any, Final
 import click
 
 from hocket import _core
-from hocket.cli._shared.commands import Command
+from hocket.cli._shared.commands import Choice, Command
 from hocket.cli._shared.options import flow_option, load_plan, output_option
-from hocket.cli._shared.usage import Choice
 from hocket.cli._shared.work import (
     check_writable,
     json_option,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from hocket.cli import main as run_program
-from hocket.cli._shared.commands import Command, with_completion
+from hocket.cli._shared.commands import Choice, Command, named, with_completion
 from hocket.cli._shared.failure import Refusing
 from hocket.cli._shared.launching import (
     check_places,
@@ -26,7 +26,6 @@ from hocket.cli._shared.launching import (
     rank_options,
 )
 from hocket.cli._shared.options import defaults_options, load_network, memory_option, ranks_option, say_rates
-from hocket.cli._shared.usage import Choice, named
 from hocket.cli._shared.work import (
     as_columns,
     check_writable,

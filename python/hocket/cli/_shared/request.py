@@ -10,7 +10,7 @@ import click
 
 from hocket import _core
 from hocket._core import Demand, Network
-from hocket.cli._shared.usage import Decorator, Whole, named
+from hocket.cli._shared.commands import Decorator, Whole, named
 from hocket.cli._shared.work import read_whole, wants_json, with_spinner
 from hocket.demand import read_traffic
 from hocket.demand.collectives import ALL_REDUCE, COLLECTIVES, IRREGULAR, REDUCE_SCATTER, find, scheduled_as
