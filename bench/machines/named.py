@@ -161,10 +161,7 @@ def _in_place(algorithm: Algorithm) -> tofu.Grid:
 TOFU: Final[dict[str, dict[str, tofu.Grid]]] = _by_name(
     {
         "allgather": {tofu.torus_all_gather: "3dtorus", _gather_and_spread: "linear gtbc"},
-        "alltoall": {
-            tofu.torus_all_to_all: "blacc3d",
-            tofu.one_port_all_to_all: "blacc6d crp doublespread",
-        },
+        "alltoall": {tofu.torus_all_to_all: "blacc3d", tofu.one_port_all_to_all: "blacc6d crp doublespread"},
         "bcast": {
             tofu.spread_trees(3): "trinaryx3",
             tofu.spread_trees(6): "trinaryx6",

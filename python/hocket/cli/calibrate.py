@@ -158,8 +158,7 @@ LEAST_MEMORY: Final = 1 << 20
 
 
 @click.group(
-    cls=Group,
-    examples=("hocket calibrate memory --quick", "hocket calibrate network -n 32 --hostfile hosts"),
+    cls=Group, examples=("hocket calibrate memory --quick", "hocket calibrate network -n 32 --hostfile hosts")
 )
 def calibrate() -> None:
     """Measure the costs of memory and of messages, which predictions use."""

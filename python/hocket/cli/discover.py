@@ -107,9 +107,7 @@ _ALLOWED: Final = (
     "--hosts", metavar="LIST", help="With --lldp: the hosts.  [default: nodes that do not forward frames]"
 )
 @click.option(
-    "--interface",
-    metavar="PATTERN",
-    help="With --lldp: use only the hosts' links on this interface.",
+    "--interface", metavar="PATTERN", help="With --lldp: use only the hosts' links on this interface."
 )
 @click.option("--without", metavar="LIST", help="With --lldp: nodes to leave out.")
 @defaults_options

@@ -32,10 +32,7 @@ _SUMMARIES: Final = {C: "a C routine that needs nothing but MPI"} | {
 
 @click.command(
     cls=Command,
-    examples=(
-        "hocket export plan.hkt --to c -o alltoall.c",
-        "hocket export plan.hkt --to goal -o plan.goal",
-    ),
+    examples=("hocket export plan.hkt --to c -o alltoall.c", "hocket export plan.hkt --to goal -o plan.goal"),
 )
 @click.option("--to", "form", type=Choice(list(_SUMMARIES)), required=True,
               help=f"Format. {' '.join(f'{name}: {summary}.' for name, summary in _SUMMARIES.items())}")  # fmt: skip

@@ -155,8 +155,7 @@ def tell_flags(flags: Flags, mpi_name: str | None) -> None:
 
 
 @click.command(
-    cls=Command,
-    examples=("hocket info", "mpicc program.c $(hocket info --cflags --libs) -o program"),
+    cls=Command, examples=("hocket info", "mpicc program.c $(hocket info --cflags --libs) -o program")
 )
 @click.argument("name", metavar="[ALGORITHM]", required=False, shell_complete=algorithm_names)
 @flags_options

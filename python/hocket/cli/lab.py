@@ -166,9 +166,7 @@ def up(network: str, options: LabOptions) -> None:
 )
 @flow_option("Flow control: token, window:K, barrier or free.", default="token", show_default=True)
 @click.option(
-    "--order",
-    is_flag=True,
-    help="Place ranks on the hosts, after --shuffle, as 'hocket order' does.",
+    "--order", is_flag=True, help="Place ranks on the hosts, after --shuffle, as 'hocket order' does."
 )
 @click.option(
     "--for",

@@ -134,11 +134,7 @@ def _time_of(
 
 
 def show_rank_alone(
-    known: KnownNetwork,
-    form: _core.ClosedForm | _core.Ring,
-    request: Request,
-    rank: int,
-    dump: str | None,
+    known: KnownNetwork, form: _core.ClosedForm | _core.Ring, request: Request, rank: int, dump: str | None
 ) -> None:
     """Print one rank's program without planning the rest of the schedule. Exit code 1 if the proof fails."""
     network, window = known.network, request.window

@@ -49,12 +49,7 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_context
 def verify(
-    ctx: click.Context,
-    path: str,
-    source: str,
-    two_level: bool,
-    prices: str | None,
-    defaults: Defaults,
+    ctx: click.Context, path: str, source: str, two_level: bool, prices: str | None, defaults: Defaults
 ) -> None:
     """Check every phase and every byte of PLAN against NETWORK.
 

@@ -39,8 +39,7 @@ def _preloads(case: Case) -> Iterator[Finding]:
         ours = Path(entry).name == SHIM
         if "/" in entry and not Path(entry).exists():
             yield problem(
-                f"LD_PRELOAD names {entry}, which does not exist",
-                ANEW if ours else "correct LD_PRELOAD",
+                f"LD_PRELOAD names {entry}, which does not exist", ANEW if ours else "correct LD_PRELOAD"
             )
         elif ours:
             yield from _prepared(case, entry)

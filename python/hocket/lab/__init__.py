@@ -3,12 +3,4 @@
 from hocket.lab.cluster import Lab, RunResult
 from hocket.lab.state import LabOptions, all_labs, down_all, load, take_down
 
-__all__ = [
-    "Lab",
-    "LabOptions",
-    "RunResult",
-    "all_labs",
-    "down_all",
-    "load",
-    "take_down",
-]
+__all__ = ["Lab", "LabOptions", "RunResult", "all_labs", "down_all", "load", "take_down"]

@@ -193,11 +193,7 @@ def work(comm: MPI.Intracomm, what: dict[str, Any], tell: Tell) -> bool:
     return True
 
 
-def measure(
-    comm: MPI.Intracomm,
-    request: Request,
-    begins: Callable[[dict[str, Any]], None],
-) -> Iterator[Row]:
+def measure(comm: MPI.Intracomm, request: Request, begins: Callable[[dict[str, Any]], None]) -> Iterator[Row]:
     """Measure all rows, which are the same on all ranks but for the bound: only rank 0 knows it. Rank 0 calls
     ``begins`` with the table's header. Raises HocketError on all ranks."""
     _refuse_too_much(comm, request)

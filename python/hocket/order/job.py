@@ -93,8 +93,7 @@ def _tasks(name: str, text: str) -> list[int]:
         match = _TASKS.fullmatch(part)
         if match is None or not 1 <= int(match[1]) <= _MOST_RANKS or int(match[2] or 1) > 10**6:
             raise UsageError(
-                f"{name} is {shown(text)}, which is not like 2(x3),1",
-                remedy="say --ranks-per-host",
+                f"{name} is {shown(text)}, which is not like 2(x3),1", remedy="say --ranks-per-host"
             )
         counts += [int(match[1])] * int(match[2] or 1)
     return counts

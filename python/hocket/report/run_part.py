@@ -191,11 +191,7 @@ def _checked(
         for name, kind in kinds.items():
             value = line.get(name) if isinstance(line, dict) else None
             if not isinstance(value, kind) or isinstance(value, bool):
-                raise ReportError(
-                    f"entry {number + 1} of '{key}' has no '{name}'",
-                    where=where,
-                    remedy=_FROM,
-                )
+                raise ReportError(f"entry {number + 1} of '{key}' has no '{name}'", where=where, remedy=_FROM)
         if "seconds" in kinds:
             seconds, sizes = line["seconds"], line["message_bytes"]
             numbers = [*(seconds.get(name) for name in ("least", "mean", "most")), *sizes]
