@@ -45,8 +45,7 @@ from hocket.demand.collectives import (
     takes_contributions,
 )
 from hocket.errors import PlanError
-from hocket.planning.figures import Figures, peak_rss_bytes, ratio
-from hocket.planning.plan import BY_PHASES
+from hocket.planning.plan import BY_PHASES, Figures, peak_rss_bytes, ratio
 from hocket.system.text import picked
 from hocket.units import format_time
 

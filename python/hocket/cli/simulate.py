@@ -45,8 +45,7 @@ from hocket.cli._shared.work import as_columns, check_writable, json_option, tel
 from hocket.demand.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR, usual_alpha
 from hocket.errors import UsageError
 from hocket.planning import aggregation
-from hocket.planning.figures import Figures, peak_rss_bytes
-from hocket.planning.plan import PlannedExchange, flow_of, least_of, simulation
+from hocket.planning.plan import Figures, PlannedExchange, flow_of, least_of, peak_rss_bytes, simulation
 from hocket.units import format_time, parse_time
 
 if TYPE_CHECKING:

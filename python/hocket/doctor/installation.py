@@ -16,9 +16,8 @@ from hocket.doctor.case import Case, Finding, Level, note, ok, problem, problem_
 from hocket.errors import MissingToolError
 from hocket.launch.environment import scheduled_variables
 from hocket.launch.mpi import Abi, MpiFamily, find_mpi
-from hocket.launch.runtime.build import native_dir
+from hocket.launch.runtime.build import SHIM, native_dir
 from hocket.launch.runtime.compiling import find_compiler, read_wrapper
-from hocket.launch.runtime.preload import SHIM
 from hocket.launch.runtime.ready import find_runtime, ready_runtime
 from hocket.system.cache import cache_dir
 

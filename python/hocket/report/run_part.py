@@ -22,18 +22,8 @@ MOST_BARS: Final = 24
 VERSION: Final = 1
 _FROM: Final = "is it from 'hocket run --report=FILE.json'?"
 _KINDS: Final[dict[str, tuple[type, ...]]] = {
-    "call": (str,),
-    "object": (str,),
-    "offset": (int,),
-    "function": (str,),
-    "file": (str,),
-    "line": (int,),
-    "communicator": (int,),
-    "calls": (int,),
-    "exchanges": (int,),
-    "bytes": (int,),
-    "served": (str,),
-    "why": (str,),
+    **dict.fromkeys(("call", "object", "function", "file", "served", "why"), (str,)),
+    **dict.fromkeys(("offset", "line", "communicator", "calls", "exchanges", "bytes"), (int,)),
     "message_bytes": (list,),
     "seconds": (dict,),
 }

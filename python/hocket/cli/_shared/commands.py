@@ -116,17 +116,13 @@ def one_line(error: click.UsageError) -> str:
         return f"{_lowered(error)}; {remedy}"
     unknown = getattr(error, "command_name", None)  # click 8.4 and later
     if unknown is not None and error.ctx is not None and isinstance(error.ctx.command, click.Group):
-        return _no_such_command(unknown, error.ctx, error.ctx.command)
+        return _unknown("command", unknown, error.ctx.command.list_commands(error.ctx), error.ctx)
     return f"{_lowered(error)}; {_see_help(error.ctx)}"
 
 
 def _no_such_option(error: click.NoSuchOption) -> str:
     known = [] if error.ctx is None else options_of(error.ctx.command, error.ctx)
     return _unknown("option", error.option_name, known, error.ctx)
-
-
-def _no_such_command(name: str, ctx: click.Context, group: click.Group) -> str:
-    return _unknown("command", name, group.list_commands(ctx), ctx)
 
 
 def _unknown(kind: str, name: str, known: list[str], ctx: click.Context | None) -> str:

@@ -19,8 +19,7 @@ from hocket.system.text import counted
 from hocket.units import format_bytes, format_time, format_total, parse_bytes, parse_time
 
 if TYPE_CHECKING:
-    from hocket.planning.figures import Figures
-    from hocket.planning.plan import PlannedExchange
+    from hocket.planning.plan import Figures, PlannedExchange
 
 DEFAULT_BYTES: Final = format_bytes(_core.REFERENCE_BYTES).replace(" ", "")
 MOST_BYTES: Final = 2**50
