@@ -14,7 +14,7 @@ Raw totals go to bench/results/best-native.{csv,md}, or another --output; --appe
 from __future__ import annotations
 
 import argparse
-import os
+import contextlib
 import re
 import subprocess
 import sys
@@ -26,7 +26,7 @@ from pathlib import Path
 from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parent / "choose"))
-from jobs import CELL, Job, add_cells, measure_cells
+from jobs import CELL, Job, JobError, add_cells, measure_cells
 
 from hocket.launch.mpi import Mpi, MpiFamily
 from results_file import Row, alternating, begin, cells, grouped, provenance, section
@@ -36,14 +36,8 @@ CALLS = {  # as the libraries name the call of a cell
     **dict.fromkeys(("equal", "dense", "fresh", "sparse"), "alltoallv"),
     "reduce_scatter": "reduce_scatter_block",
 }
-NO_ALGORITHMS = {
-    "auto",
-    "ignore",
-    "nb",
-    "smp",
-    "ccl",
-    "two_proc",
-}  # they choose again, or serve other communicators
+# They choose again, or serve other communicators.
+NO_ALGORITHMS = {"auto", "ignore", "nb", "smp", "ccl", "two_proc"}
 SEGMENTS = (0, 32768, 131072)  # bytes; 0: none
 SEGMENTED = {"chain", "pipeline", "binary_tree", "split_binary_tree", "binomial", "knomial", "segmented_ring"}
 Environment = dict[str, str]
@@ -74,19 +68,6 @@ def algorithms(mpi: Mpi, collective: str) -> dict[str, Environment]:
     return {name: env for name, env in forced.items() if name.partition("/")[0] not in NO_ALGORITHMS}
 
 
-def seconds(job: Job, calls: int, environment: Environment, hocket: bool, limit: float) -> float | None:
-    """Total of a job's calls; None where it fails, as an algorithm may not serve the case, or takes too long."""
-    try:
-        done = subprocess.run(
-            job.command(hocket, calls), capture_output=True, text=True, env=os.environ | environment,
-            timeout=limit, check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return None
-    found = re.search(r"^total ([\d.]+) right$", done.stdout, re.MULTILINE)
-    return float(found[1]) if found else None
-
-
 def measure(job: Job, cell: Row, options: argparse.Namespace) -> Iterator[Row]:
     """Rows of a cell, each as soon as it is there: seconds of the default, of Hocket and of each algorithm, in turn."""
     candidates: dict[str, Environment] = {"default": {}, "hocket": {}, **algorithms(job.mpi, job.what[0])}
@@ -95,7 +76,9 @@ def measure(job: Job, cell: Row, options: argparse.Namespace) -> Iterator[Row]:
     def run(job: Job, name: str, environment: Environment, limit: float) -> Row:
         with tempfile.TemporaryDirectory(prefix="hocket-bench-") as kept:
             own = {"HOCKET_CHOICES": kept} if name == "hocket" else environment
-            total = seconds(job, options.calls, own, name == "hocket", limit)
+            total = None  # the algorithm does not serve the case, or takes too long
+            with contextlib.suppress(JobError, subprocess.TimeoutExpired):
+                total = job.run(name == "hocket", options.calls, own, limit).total
         took.setdefault(name, []).extend([] if total is None else [total])
         print(f"  {name}: {total}", file=sys.stderr, flush=True)
         return cell | {"calls": options.calls, "algorithm": name, "seconds": total}

@@ -1,14 +1,12 @@
-"""Programs of benches, compiled with an MPI and started by its launcher."""
+"""Programs of benches, compiled with an MPI."""
 
 from __future__ import annotations
 
 import argparse
 import subprocess
-import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from hocket.launch.mpi import Mpi, find_mpi, launch_command
+from hocket.launch.mpi import Mpi, find_mpi
 
 
 def add_mpi(parser: argparse.ArgumentParser) -> None:
@@ -25,16 +23,3 @@ def compiled(mpi: Mpi, source: Path, work: Path, *flags: str) -> Path:
     program = work / f"{source.stem}-{mpi.family.value}"
     subprocess.run([mpi.mpicc, "-O2", str(source), *flags, "-o", str(program)], check=True)
     return program
-
-
-def run_job(
-    mpi: Mpi, ranks: int, env: Mapping[str, str], command: Sequence[object], timeout: float
-) -> subprocess.CompletedProcess[str]:
-    """Run a job and return its output as text; a failure ends the bench with what the ranks printed."""
-    words = launch_command(mpi, ranks, [], env, [str(word) for word in command])
-    done = subprocess.run(words, capture_output=True, text=True, timeout=timeout, check=False)
-    if done.returncode != 0:
-        sys.exit(
-            f"{mpi.family.value}: exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
-        )
-    return done

@@ -1,5 +1,5 @@
 #pragma once
-/// What the rooms of the bindings share. One function per room; each lives in a file of that name.
+/// Includes and casters that the rooms of the bindings share: one function a room, in a file of that name.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>

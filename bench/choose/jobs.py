@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from hocket.launch.mpi import Mpi, launch_command
 from hocket.network import read_network_description
@@ -46,12 +49,8 @@ class Place:
             variables = scheduling_variables(self.network, mpi.mpiexec) if hocket else {}
             return launch_command(mpi, ranks_of(self.network), [], variables, program)
         lab = [*HOCKET, "lab", "run", "--network", self.network, "--mpi", mpi.mpiexec]
-        return [
-            *lab,
-            *(f"--{option}" for option in self.options),
-            *([] if hocket else ["--native"]),
-            *program,
-        ]
+        native = [] if hocket else ["--native"]
+        return [*lab, *(f"--{option}" for option in self.options), *native, *program]
 
 
 @cache
@@ -69,6 +68,19 @@ def ranks_of(network: str) -> int:
     return sum(node.ranks for node in read_network_description(network).nodes)
 
 
+class JobError(Exception):
+    """A job failed, or a message was wrong."""
+
+
+class Told(NamedTuple):
+    """Seconds of all calls, of each call, and of an agreement; standard error."""
+
+    total: float
+    costs: list[float]
+    agree: float
+    log: str
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """Job that runs in a cell."""
@@ -78,8 +90,17 @@ class Job:
     program: Path
     what: tuple[str, str]  # collective, bytes
 
-    def command(self, hocket: bool, calls: int) -> list[str]:
-        return self.place.command(self.mpi, hocket, [str(self.program), *self.what, str(calls)])
+    def run(self, hocket: bool, calls: int, environment: Mapping[str, str], timeout: float) -> Told:
+        """Return what the program prints. Raises JobError where it fails or gets wrong data, and TimeoutExpired."""
+        command = self.place.command(self.mpi, hocket, [str(self.program), *self.what, str(calls)])
+        env = os.environ | environment
+        done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=timeout, check=False)
+        told = re.search(r"^agree (.+)\ncosts (.+)\ntotal ([\d.]+) right$", done.stdout, re.MULTILINE)
+        if told is None:
+            what = f"exit code {done.returncode}\n{done.stdout}{done.stderr}"
+            raise JobError(f"{' '.join(command)}: {what}")
+        costs = [float(cost) for cost in told[2].split(";")]
+        return Told(float(told[3]), costs, float(told[1]), done.stderr)
 
 
 def add_cells(parser: argparse.ArgumentParser) -> None:

@@ -21,9 +21,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import math
-import os
-import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -43,15 +40,8 @@ MOST = 1.05  # times the native total that a job may take
 
 def run(job: Job, calls: int, kept: Path | None, timeout: float, choose: str = "learn") -> float:
     """Seconds of all calls. ``kept``: where the run with Hocket keeps what it learns; None: natively."""
-    command = job.command(kept is not None, calls)
-    environment = os.environ | ({"HOCKET_CHOICES": str(kept), "HOCKET_CHOOSE": choose} if kept else {})
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=environment, timeout=timeout, check=False
-    )
-    found = re.search(r"^total ([\d.]+) right$", done.stdout, re.MULTILINE)
-    if found is None:
-        sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
-    return float(found[1])
+    environment = {"HOCKET_CHOICES": str(kept), "HOCKET_CHOOSE": choose} if kept else {}
+    return job.run(kept is not None, calls, environment, timeout).total
 
 
 def measure(job: Job, cell: Row, arguments: argparse.Namespace) -> Row:
@@ -115,18 +105,9 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
             ratios(row, candidate) for candidate in ("first", "again", "forced", "control")
         )
         medians.append(median(first))
-        told.append(
-            [
-                *(row[name] for name in CELL),
-                row["calls"],
-                len(first),
-                quartiles(first),
-                quartiles(again) if again else "",
-                quartiles(forced) if forced else "",
-                quartiles(control) if control else "",
-                "" if median(first) <= MOST else "missed",
-            ]
-        )
+        shown = (quartiles(of) if of else "" for of in (first, again, forced, control))
+        verdict = "" if median(first) <= MOST else "missed"
+        told.append([*(row[name] for name in CELL), row["calls"], len(first), *shown, verdict])
     kept = sum(value <= MOST for value in medians)
     return [
         "# Overhead",
@@ -136,19 +117,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         f"{kept} of {len(medians)} cells at most {MOST} times the native total, the highest {max(medians):.3f}.",
         "",
         *cells(
-            [
-                "place",
-                "MPI",
-                "collective",
-                "bytes",
-                "calls",
-                "pairs",
-                "first job / native",
-                "second job / native",
-                "forced / native",
-                "native / native",
-                f"target {MOST}",
-            ],
+            ["place", "MPI", "collective", "bytes", "calls", "pairs", "first job / native", "second job / native",
+             "forced / native", "native / native", f"target {MOST}"],
             told,
         ),
         "",
@@ -159,7 +129,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "hosts, more of them than cores.",
         "",
         *against_chance(rows),
-    ]
+    ]  # fmt: skip
 
 
 def main() -> None:

@@ -12,59 +12,40 @@ bench/results/choice-records.csv; --append keeps other cells. Labs need root.
 from __future__ import annotations
 
 import argparse
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from statistics import median
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from jobs import CELL, Job, add_cells, measure_cells
+from jobs import CELL, Job, Told, add_cells, measure_cells
 
 from results_file import Row, begin, cells, grouped, provenance, values
 
 NAMED = re.compile(r"predicted milliseconds:((?: \S+ \S+)+)")
 
 
-def run(
-    job: Job, calls: int, variables: dict[str, str] | None, timeout: float
-) -> tuple[str, list[float], float]:
-    """Standard error, costs of the calls, seconds of an agreement. Without variables: natively."""
-    command = job.command(variables is not None, calls)
-    environment = os.environ | {"HOCKET_CHOICES": ""} | (variables or {})
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=environment, timeout=timeout, check=False
-    )
-    costs = re.search(r"^costs (.+)$", done.stdout, re.MULTILINE)
-    agree = re.search(r"^agree (.+)$", done.stdout, re.MULTILINE)
-    if costs is None or agree is None or " right" not in done.stdout:
-        sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stderr, [float(one) for one in costs[1].split(";")], float(agree[1])
-
-
 def record(job: Job, cell: Row, arguments: argparse.Namespace) -> list[Row]:
     """A row for each candidate."""
-    _, first, agree = run(job, 2, None, arguments.timeout)
+
+    def run(calls: int, variables: dict[str, str] | None) -> Told:
+        """Without variables: natively."""
+        return job.run(
+            variables is not None, calls, {"HOCKET_CHOICES": "", **(variables or {})}, arguments.timeout
+        )
+
+    _, first, agree, _ = run(2, None)
     calls = max(12, min(arguments.calls, int(arguments.seconds / first[-1])))
-    said, _, _ = run(job, min(calls, 12), {"HOCKET_CHOOSE": "learn", "HOCKET_LOG": "2"}, arguments.timeout)
-    named = NAMED.search(said)
+    named = NAMED.search(run(min(calls, 12), {"HOCKET_CHOOSE": "learn", "HOCKET_LOG": "2"}).log)
     words = named[1].split() if named else ["native", "nan"]
     native_first = sorted(zip(words[::2], words[1::2], strict=True), key=lambda one: one[0] != "native")
     rows: list[Row] = []
     for name, predicted in native_first:
         variables = None if name == "native" else {"HOCKET_CANDIDATE": name}
-        _, costs, agreed = run(job, calls, variables, arguments.timeout)
-        agree = agreed if name == "native" else agree
-        rows.append(
-            cell
-            | {
-                "candidate": name,
-                "predicted": None if name == "native" else float(predicted) / 1e3,
-                "agree": agree,
-                "costs": costs,
-            }
-        )
+        told = run(calls, variables)
+        agree = told.agree if name == "native" else agree
+        seconds = None if name == "native" else float(predicted) / 1e3
+        rows.append(cell | {"candidate": name, "predicted": seconds, "agree": agree, "costs": told.costs})
     return rows
 
 

@@ -211,27 +211,21 @@ def rows_of(records: list[Row], calls: Sequence[int], runs: int) -> list[Row]:
 
 def summary(heading: Row, rows: list[Row]) -> list[str]:
     """A line for each policy and number of calls."""
+
+    def text(numbers: list[float]) -> str:
+        return f"{median(numbers):.2f}, {max(numbers):.2f}" if numbers else "-"
+
     told = []
     for (calls, policy), of in grouped(rows, "calls", "policy").items():
         gainful = [row for row in of if row["gain"] >= GAINFUL]
         others = [row["first_native"] for row in of if row["gain"] < 1]
-        irregular = [row["first_best"] for row in of if row["collective"] in IRREGULAR]
-
-        def text(numbers: list[float]) -> str:
-            return f"{median(numbers):.2f}, {max(numbers):.2f}" if numbers else "-"
-
-        told.append(
-            [
-                policy,
-                calls,
-                text([row["first_best"] for row in gainful]),
-                text(irregular),
-                text([row["second_best"] for row in gainful]),
-                text([row["first_native"] for row in gainful]),
-                text([row["first_native"] for row in of]),
-                f"{fmean(others):.3f}" if others else "-",
-            ]
+        figures = (
+            [row["first_best"] for row in gainful],
+            [row["first_best"] for row in of if row["collective"] in IRREGULAR],
+            *([row[key] for row in gainful] for key in ("second_best", "first_native")),
+            [row["first_native"] for row in of],
         )
+        told.append([policy, calls, *map(text, figures), f"{fmean(others):.3f}" if others else "-"])
     places = grouped(rows, *CELL)
     gainful = sum(of[0]["gain"] >= GAINFUL for of in places.values())
     return [
@@ -243,19 +237,11 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         "Median and worst over the cells, of each the median run.",
         "",
         *cells(
-            [
-                "policy",
-                "calls",
-                "first job over best and one native call, gainful cells",
-                "the same, MPI_Alltoallv",
-                "second job over best",
-                "first job over native",
-                "the same, all cells",
-                "mean, cells without a gain",
-            ],
+            ["policy", "calls", "first job over best and one native call, gainful cells", "the same, MPI_Alltoallv",
+             "second job over best", "first job over native", "the same, all cells", "mean, cells without a gain"],
             told,
         ),
-    ]
+    ]  # fmt: skip
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from hocket.errors import UsageError, Where
 
-TIMES: Final = (
+TIMES: Final = [
     "system",
     "job",
     "nodes",
@@ -26,8 +26,8 @@ TIMES: Final = (
     "algorithm",
     "buffer_bytes",
     "median_us",
-)
-HOSTS: Final = ("system", "job", "hosts")
+]
+HOSTS: Final = ["system", "job", "hosts"]
 MOST_RANKS: Final = 1 << 17
 MOST_BYTES: Final = 1 << 40
 MOST_FIELD: Final = 1 << 24  # characters of one cell: the hosts of the largest job
@@ -127,7 +127,7 @@ def _hosts_of(job: Job, named: dict[tuple[str, str], list[str]]) -> tuple[str, .
     return ()
 
 
-def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[Where, dict[str, str]]]:
+def _rows(path: Path, columns: list[str]) -> Iterator[tuple[Where, dict[str, str]]]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:

@@ -22,7 +22,7 @@ from cells import Cell, Job, read_cells
 from described import DESCRIBED, FROZEN, Machine
 
 from hocket.errors import HocketError, UsageError
-from model import Costs, Fabric, Program, seconds
+from model import Costs, Fabric, seconds
 
 MOST_CELLS: Final = 6
 GUESSES: Final = 0.02  # weight of a guess beside a cell
@@ -57,7 +57,9 @@ def fitted(machine: Machine, cells: Sequence[Cell], fabric_of: Fabrics, guesses:
     """Costs that predict these cells best, by damped Gauss–Newton steps on logarithms. No more than six cells."""
     if len(cells) > MOST_CELLS:
         raise UsageError(f"{len(cells)} cells to fit on", remedy=f"give {MOST_CELLS} at most")
-    programs = [_program(cell) for cell in cells]
+    programs = [
+        program for cell in cells if (program := named.program_of(cell))
+    ]  # of all: others are not given
     guess = np.log([getattr(machine.guess, name) for name in machine.fitted])
     measured = np.log([cell.seconds for cell in cells])
 
@@ -128,7 +130,7 @@ USUAL_NODES: Final = 64  # larger jobs tell no more of costs
 
 def few_cells(cells: Sequence[Cell]) -> list[Cell]:
     """At most six cells of a machine of which nothing is known, by a rule that looks at no times."""
-    usable = [cell for cell in cells if cell.seconds > 0 and _modelled(cell)]
+    usable = [cell for cell in cells if cell.seconds > 0 and named.program_of(cell)]
     chosen: list[Cell] = []
     for collectives, kinds, places in ROLES:
         series = _series(usable, collectives, kinds)
@@ -154,18 +156,6 @@ def _series(cells: Sequence[Cell], collectives: Sequence[str], kinds: Sequence[s
 def _usefulness(item: tuple[tuple[Job, str], list[Cell]]) -> tuple[bool, int, int, str]:
     (job, algorithm), series = item
     return job.ranks_per_node == 1, min(job.nodes, USUAL_NODES), len(series), algorithm
-
-
-def _modelled(cell: Cell) -> bool:
-    return (
-        named.program(cell.collective, cell.algorithm, cell.job.shape, cell.job.ranks, cell.bytes) is not None
-    )
-
-
-def _program(cell: Cell) -> Program:
-    made = named.program(cell.collective, cell.algorithm, cell.job.shape, cell.job.ranks, cell.bytes)
-    assert made is not None
-    return made
 
 
 def main() -> int:

@@ -11,6 +11,7 @@ import peers
 import standard
 import tofu
 import trees
+from cells import Cell
 
 from model import Phase, Program
 
@@ -160,10 +161,7 @@ def _in_place(algorithm: Algorithm) -> tofu.Grid:
 TOFU: Final[dict[str, dict[str, tofu.Grid]]] = _by_name(
     {
         "allgather": {tofu.torus_all_gather: "3dtorus", _gather_and_spread: "linear gtbc"},
-        "alltoall": {
-            tofu.torus_all_to_all: "blacc3d",
-            tofu.one_port_all_to_all: "blacc6d crp doublespread",
-        },
+        "alltoall": {tofu.torus_all_to_all: "blacc3d", tofu.one_port_all_to_all: "blacc6d crp doublespread"},
         "bcast": {
             tofu.spread_trees(3): "trinaryx3",
             tofu.spread_trees(6): "trinaryx6",
@@ -198,19 +196,11 @@ TOFU: Final[dict[str, dict[str, tofu.Grid]]] = _by_name(
 
 
 UNKNOWN: Final = {
-    ("fujitsu", "bcast", "split_binary_tree"): "its segments are not published, and decide",
-    ("fujitsu", "bcast", "bintree3d"): "the shape of its tree is not published",
-    (
-        "fujitsu",
-        "bcast",
-        "basic_linear",
-    ): "on 8 nodes it is faster than links allow: what runs by this name is unknown",
-    ("over", "allgather", "bine_2_blocks_dtype"): "what libraries take to pack derived types is not modelled",
-    (
-        "fujitsu",
-        "allgather",
-        "3dtorus_sm",
-    ): "what it does in shared memory with one rank a node is not published",
+    "fujitsu bcast split_binary_tree": "its segments are not published, and decide",
+    "fujitsu bcast bintree3d": "the shape of its tree is not published",
+    "fujitsu bcast basic_linear": "on 8 nodes it is faster than links allow: what runs by this name is unknown",
+    "fujitsu allgather 3dtorus_sm": "what it does in shared memory with one rank a node is not published",
+    "over allgather bine_2_blocks_dtype": "what libraries take to pack derived types is not modelled",
 }
 
 
@@ -221,7 +211,7 @@ def reason(collective: str, name: str) -> str:
         return "the library chooses, by rules that are not public or not recorded"
     if tofu.named(name):
         return "it is not described here, or not for several ranks a node"
-    return UNKNOWN.get((library, collective, bare), "no algorithm of this name is described here")
+    return UNKNOWN.get(f"{library} {collective} {bare}", "no algorithm of this name is described here")
 
 
 def plain(name: str) -> tuple[str, str]:
@@ -242,7 +232,7 @@ def program(collective: str, name: str, sides: tuple[int, ...], ranks: int, byte
     if found := tofu.named(name):
         return tofu.program(collective, found, sides, bytes) if lone else None
     library, bare = plain(name)
-    if (library, collective, bare) in UNKNOWN:
+    if f"{library} {collective} {bare}" in UNKNOWN:
         return None
     if library == "fujitsu" and lone and (grid := TOFU.get(collective, {}).get(bare)):
         return grid(sides, bytes)
@@ -250,3 +240,7 @@ def program(collective: str, name: str, sides: tuple[int, ...], ranks: int, byte
         return maker(ranks, bytes)
     maker = STANDARD.get(collective, {}).get(bare)
     return maker(ranks, bytes) if maker else None
+
+
+def program_of(cell: Cell) -> Program | None:
+    return program(cell.collective, cell.algorithm, cell.job.shape, cell.job.ranks, cell.bytes)

@@ -1,7 +1,5 @@
 """Predicts published timings of MPI collectives on machines that nobody here has touched, by costs fitted on six cells.
 
-    python bench/machines/predict.py --times FILE.csv --hosts FILE.csv [--json]
-
 The tables are PICO's results, condensed (cells.py). Costs of Fugaku and Leonardo are frozen in costs.toml; those of
 any other machine are fitted on six of its cells, chosen by a rule that looks at no times, on a network of full
 bisection. All other cells of 32 KiB and more are predicted blind. Error: |predicted − measured| / measured, of
@@ -10,28 +8,22 @@ medians.
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
 import named
 import numpy as np
-from cells import Cell, Job, read_cells
+from cells import Cell, Job
 from described import DESCRIBED, Machine, frozen, machine_of
 from fit import GUESSES_BLIND, few_cells, fitted
 
-from hocket.errors import HocketError
 from model import Costs, Fabric, seconds
 
 LEAST: Final = 32 << 10  # bytes of the vector
 SAME: Final = 0.01  # of a prediction
-TARGETS: Final = "targets: median ≤ 15 %, 90 % of cells ≤ 35 %, best among two best predicted in ≥ 80 %"
 
 
 @dataclass(frozen=True)
@@ -81,7 +73,7 @@ class Predictor:
 
     def __call__(self, cell: Cell) -> float | None:
         """Predicted seconds, or None where there is no model."""
-        made = named.program(cell.collective, cell.algorithm, cell.job.shape, cell.job.ranks, cell.bytes)
+        made = named.program_of(cell)
         if made is None:
             return None
         machine = machine_of(cell.job.system)
@@ -166,64 +158,3 @@ def _second(group: Iterable[Prediction], same: float) -> float:
 
 def _name(one: Prediction) -> str:
     return f"{one.cell.collective}/{one.cell.algorithm}"
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.0f} %"
-
-
-def as_text(told: dict[str, Any], found: Sequence[Prediction]) -> str:
-    lines = [
-        f"{told['cells']} cells predicted blind: median error {_percent(told['median_error'])}, 90th percentile "
-        f"{_percent(told['p90_error'])}; best measured among two best predicted: {_percent(told['best_among_two'])}"
-    ]
-    lines += [TARGETS, "", "collective/algorithm: cells, median error, 90th percentile"]
-    for name, entry in told["by_algorithm"].items():
-        lines.append(
-            f"  {name}: {entry['cells']}, {_percent(entry['median_error'])}, {_percent(entry['p90_error'])}"
-        )
-    lines += ["", "bytes: cells, median error, 90th percentile"]
-    sizes: dict[int, list[float]] = {}
-    for one in found:
-        if one.seconds is not None and not one.fitted:
-            sizes.setdefault(one.cell.bytes, []).append(one.error)
-    for size, errors in sorted(sizes.items()):
-        entry = summary(errors)
-        lines.append(
-            f"  {size}: {len(errors)}, {_percent(entry['median_error'])}, {_percent(entry['p90_error'])}"
-        )
-    if told["not_modelled"]:
-        lines += ["", "not modelled: cells, reason"]
-        lines += [
-            f"  {name}: {entry['cells']}, {entry['reason']}" for name, entry in told["not_modelled"].items()
-        ]
-    return "\n".join(lines)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument(
-        "--times", type=Path, required=True, help="CSV: a row for each job, algorithm and size"
-    )
-    parser.add_argument(
-        "--hosts", type=Path, required=True, help="CSV: the hosts of each job in the order of ranks"
-    )
-    parser.add_argument("--json", action="store_true", help="one JSON object")
-    options = parser.parse_args()
-    try:
-        cells = read_cells(options.times, options.hosts)
-        predictor = Predictor()
-        predictor.learn(cells)
-        found = predictions(cells, predictor)
-    except HocketError as problem:
-        print(problem, file=sys.stderr)
-        return 2
-    for note in predictor.notes:
-        print(note, file=sys.stderr)
-    told = report(found)
-    print(json.dumps(told, indent=2, ensure_ascii=False) if options.json else as_text(told, found))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

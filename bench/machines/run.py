@@ -1,15 +1,18 @@
 """Writes bench/results/public-machines.{csv,md}: every prediction beside its measurement, and Hocket's own schedules.
 
-    python bench/machines/run.py --times FILE.csv --hosts FILE.csv [--output bench/results/public-machines-2.csv]
+    python bench/machines/run.py --times FILE.csv --hosts FILE.csv [--output FILE.csv] [--json]
 
-Run by `make bench NAME=public-machines ARGS="--times … --hosts …"`. Everything is computed, in a minute.
+--json prints the errors as one JSON object, and writes nothing. Run by `make bench NAME=public-machines ARGS="--times …
+--hosts …"`. Everything is computed, in a minute.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from statistics import median
@@ -22,10 +25,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from cells import Cell, Job, read_cells
 from described import machine_of
 from fit import CELLS
-from ours import schedule_seconds
-from predict import Prediction, Predictor, best_among_two, predictions
+from predict import Prediction, Predictor, best_among_two, predictions, report
 
+import hocket
 from hocket.errors import HocketError
+from model import Costs, Fabric, Habits, Phase, Program, seconds
 from results_file import Row, begin, cells, grouped, provenance, section
 
 SOURCE: Final = (
@@ -34,6 +38,15 @@ SOURCE: Final = (
 )
 LARGE: Final = 1 << 20  # bytes from which schedules of ours are compared
 BOUND: Final = 0.35
+# Name of the collective in the table: name here, and whether the size that is told is that of a block or of all.
+COLLECTIVES: Final = {
+    "allgather": ("all-gather", True),
+    "alltoall": ("all-to-all", True),
+    "reduce_scatter": ("reduce-scatter", True),
+    "allreduce": ("all-reduce", False),
+    "bcast": ("broadcast", False),
+}
+MOST_RANKS: Final = 512  # explicit schedules of more take minutes
 
 
 def cell_row(one: Prediction) -> Row:
@@ -51,6 +64,52 @@ def cell_row(one: Prediction) -> Row:
         "use": "fitted" if one.fitted else "not modelled" if one.seconds is None else "blind",
         "reason": one.reason or None,
     }
+
+
+def schedule_seconds(
+    job: Job, collective: str, bytes: int, fabric: Fabric, costs: Costs, habits: Habits
+) -> tuple[str, float] | None:
+    """The schedule's algorithm and its seconds; None where Hocket has none for this exchange, or the job is too
+    large."""
+    if collective not in COLLECTIVES or job.ranks > MOST_RANKS or job.ranks < 2 or job.ranks_per_node > 1:
+        return None
+    name, by_block = COLLECTIVES[collective]
+    size = bytes // job.ranks if by_block else bytes
+    try:
+        plan = hocket.plan(
+            hocket.Network._of_core(fabric.network, "job"), name, bytes=size, alpha=costs.rendezvous
+        )
+    except HocketError:
+        return None
+    return plan.algorithm, seconds(_program(plan, name, bytes, fabric), bytes, fabric, costs, habits)
+
+
+def _program(plan: hocket.Plan, name: str, bytes: int, fabric: Fabric) -> Program:
+    """Phases of the plan, one after the other, each with the token that releases the next. Ranks of the plan are
+    hosts of the network in its order."""
+    place = np.empty(fabric.ranks, np.int64)
+    place[fabric.core_rank] = np.arange(fabric.ranks)
+    moved = plan.transfers
+    order = np.argsort(moved["phase"], kind="stable")
+    moved = moved[order]
+    starts = np.flatnonzero(np.r_[True, np.diff(moved["phase"]) > 0])
+    half = len(starts) // 2 if name == "all-reduce" else len(starts) if name == "reduce-scatter" else 0
+    phases = [Phase(copied=bytes / (1 if half else fabric.ranks))]
+    ports = 1
+    for at, part in enumerate(np.split(moved, starts[1:])):
+        pairs, which = np.unique(
+            part["src"].astype(np.int64) * fabric.ranks + part["dst"], return_inverse=True
+        )
+        sums = np.bincount(which, part["length"].astype(float))
+        src, dst = place[pairs // fabric.ranks], place[pairs % fabric.ranks]
+        sent = int(max(np.bincount(src).max(), np.bincount(dst).max()))
+        arrived = np.bincount(dst, sums).max() if at < half else 0.0
+        phases += [
+            Phase(src, dst, float(sums.max()), posts=sent, combined=float(arrived)),
+            Phase(src, dst, 8),
+        ]
+        ports = max(ports, sent)
+    return replace(Program(phases), ports=min(ports, fabric.interfaces))
 
 
 def our_rows(found: Sequence[Prediction], predictor: Predictor) -> Iterator[Row]:
@@ -202,6 +261,9 @@ def main() -> int:
     )
     parser.add_argument("--times", type=Path, required=True)
     parser.add_argument("--hosts", type=Path, required=True)
+    parser.add_argument(
+        "--json", action="store_true", help="the errors as one JSON object; nothing is written"
+    )
     options, results = begin(parser, "public-machines", summary)
     results.heading["command"] = (
         f"python bench/machines/run.py --times {options.times.name} --hosts {options.hosts.name}"
@@ -215,6 +277,10 @@ def main() -> int:
     except HocketError as problem:
         print(problem, file=sys.stderr)
         return 2
+    print(*predictor.notes, sep="\n", end="\n" * bool(predictor.notes), file=sys.stderr)
+    if options.json:
+        print(json.dumps(report(found), indent=2, ensure_ascii=False))
+        return 0
     results.add(*map(cell_row, found), *our_rows(found, predictor))
     return 0
 

@@ -23,8 +23,7 @@ from hocket import _core
 from hocket.launch.mpi import Mpi
 from hocket.network import NetworkDescription, read_network_description
 from hocket.order import DEFAULT_CALLS, Wanted, order_job, parse_wanted
-from hocket.order.hosts import job_of
-from hocket.order.job import gain_of
+from hocket.order.job import gain_of, job_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "lab"))
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -59,11 +58,7 @@ def halo(ranks: int, bytes: int) -> Wanted:
 
 
 def measure(
-    arguments: argparse.Namespace,
-    description: NetworkDescription,
-    mpi: Mpi,
-    program: Path,
-    shuffle: int,
+    arguments: argparse.Namespace, description: NetworkDescription, mpi: Mpi, program: Path, shuffle: int
 ) -> list[Row]:
     """A row per repetition of every call in both orders."""
     rows: list[Row] = []

@@ -68,23 +68,17 @@ def both(network: _core.Network) -> list[tuple[str, _core.Schedule, _core.Simula
     demand = _core.Demand(network.ranks, BYTES, "all-gather")
     native = _core.find_algorithm("neighbor-ring", "all-gather").make(network, demand)
     planned = plan_collective("all-gather", network, BYTES)
+    ours = _core.simulate(network, planned.schedule, planned.waits, "token")
     return [
         ("the library's ring, rank to rank", native, _core.simulate(network, native, None, "free")),
-        (
-            "Hocket",
-            planned.schedule,
-            _core.simulate(network, planned.schedule, planned.waits, "token"),
-        ),
+        ("Hocket", planned.schedule, ours),
     ]
 
 
 def between_switches(network: _core.Network) -> list[int]:
     """Channels of the links between switches."""
-    return [
-        channel
-        for channel in range(network.channels)
-        if all(network.ranks_per_node[end] == 0 for end in network.links[channel // 2])
-    ]
+    ranks, links = network.ranks_per_node, network.links
+    return [c for c in range(network.channels) if all(ranks[end] == 0 for end in links[c // 2])]
 
 
 def main() -> None:

@@ -190,8 +190,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
 
 
 def main() -> None:
-    options, results = begin(argparse.ArgumentParser(description=__doc__), "peers", summary)
-    del options
+    _, results = begin(argparse.ArgumentParser(description=__doc__), "peers", summary)
     results.add(*map(measure, [*tacos(), *te_ccl(), *sccl()]))
     print(results.summarise())
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,11 +40,17 @@ def all_ports(kind: str, *sides: int) -> _core.Network:
     return _core.build_grid(kind, list(sides), 125e6, 5e-6, ports=ports)
 
 
+def short_forms(*names: str) -> dict[str, Make]:
+    return {name: lambda name=name: name for name in names}
+
+
+def regular_of_hosts(hosts: int, degree: int) -> Any:
+    edges = nx.random_regular_graph(degree, hosts, seed=1).edges
+    return topologies.that_forward([(a, b, 1) for a, b in edges], degree)
+
+
 CASES: Final[dict[str, dict[str, Make]]] = {
-    "grids": {
-        name: lambda name=name: name
-        for name in ("torus:8x4", "torus:8x8", "mesh:6x6", "torus:4x4x4", "hypercube:6")
-    },
+    "grids": short_forms("torus:8x4", "torus:8x8", "mesh:6x6", "torus:4x4x4", "hypercube:6"),
     "all ports": {
         "torus 4×4×4": lambda: all_ports("torus", 4, 4, 4),
         "torus 8×8": lambda: all_ports("torus", 8, 8),
@@ -53,23 +60,19 @@ CASES: Final[dict[str, dict[str, Make]]] = {
         "HyperX 3×5, hosts that forward": lambda: topologies.hyperx_of_hosts(3, 5),
         "HyperX 4×4×4, hosts that forward": lambda: topologies.hyperx_of_hosts(4, 4, 4),
     },
-    "fat trees": {
-        name: lambda name=name: name
-        for name in ("fat-tree:k=4", "fat-tree:k=8", "fat-tree:8x8x4", "fat-tree:4x8x3", "fat-tree:24x40x20")
-    },
-    "dragonflies": {
-        name: lambda name=name: name
-        for name in ("dragonfly:5x4x2x2", "dragonfly:9x4x2", "dragonfly+:4x3x3x3x2", "dragonfly:33x8x4")
-    },
+    "fat trees": short_forms(
+        "fat-tree:k=4", "fat-tree:k=8", "fat-tree:8x8x4", "fat-tree:4x8x3", "fat-tree:24x40x20"
+    ),
+    "dragonflies": short_forms(
+        "dragonfly:5x4x2x2", "dragonfly:9x4x2", "dragonfly+:4x3x3x3x2", "dragonfly:33x8x4"
+    ),
     "random regular, one host a switch": {
         f"64 switches of degree 4, seed {seed}": lambda seed=seed: topologies.jellyfish(64, 4, 1, seed)
         for seed in (1, 2, 3)
     },
     "Jellyfish": {
-        f"{switches} switches of degree {degree}, {hosts} hosts each, seed {seed}": (
-            lambda switches=switches, degree=degree, hosts=hosts, seed=seed: topologies.jellyfish(
-                switches, degree, hosts, seed
-            )
+        f"{switches} switches of degree {degree}, {hosts} hosts each, seed {seed}": partial(
+            topologies.jellyfish, switches, degree, hosts, seed
         )
         for switches, degree, hosts in ((16, 4, 2), (32, 5, 3), (40, 8, 8), (64, 8, 8))
         for seed in (1, 2)
@@ -78,12 +81,8 @@ CASES: Final[dict[str, dict[str, Make]]] = {
         "ring of 8": lambda: topologies.that_forward([(i, (i + 1) % 8, 1) for i in range(8)], 2),
         "DGX-1": lambda: topologies.that_forward(topologies.DGX1, 4),
         "MI250, 16 GPUs": lambda: topologies.that_forward(topologies.MI250, 4),
-        "16 hosts of degree 4": lambda: topologies.that_forward(
-            [(a, b, 1) for a, b in nx.random_regular_graph(4, 16, seed=1).edges], 4
-        ),
-        "32 hosts of degree 3": lambda: topologies.that_forward(
-            [(a, b, 1) for a, b in nx.random_regular_graph(3, 32, seed=1).edges], 3
-        ),
+        "16 hosts of degree 4": lambda: regular_of_hosts(16, 4),
+        "32 hosts of degree 3": lambda: regular_of_hosts(32, 3),
     },
     "Kautz": {"K(4,3), 4 hosts a switch": lambda: topologies.kautz(4, 3, 4)},
     "HyperX": {

@@ -35,23 +35,18 @@ def tree(seed: int, fewest: int, most: int) -> _core.Network:
     return plan.build()
 
 
-def planned(
-    network: _core.Network, demand: _core.Demand, alpha: float = 0.0
-) -> tuple[_core.PlannedExchange, float, float]:
-    """Plan by `auto`, its predicted seconds, and CPU seconds of planning; exits if the verifier refuses the plan."""
+def measure(network: _core.Network, size: int) -> tuple[float, str, float]:
+    """Time over the bound, the algorithm that `auto` takes, and CPU seconds of planning; exits if the verifier refuses
+    the plan."""
+    demand = _core.Demand(network.ranks, size)
     began = time.process_time()
-    plan = _core.plan_exchange(network, demand, alpha=alpha)
+    plan = _core.plan_exchange(network, demand)
     took = time.process_time() - began
     certificate = _core.verify(network, demand, plan.schedule, plan.algorithm.ports)
     _core.verify_waits(network, plan.schedule, plan.waits, certificate)
     if not certificate.ok:
         sys.exit(f"the verifier refuses the plan: {certificate.findings[:3]}")
-    return plan, plan.predict(network, demand, alpha, _core.MOST_SIMULATION_STEPS).seconds, took
-
-
-def measure(network: _core.Network, size: int) -> tuple[float, str, float]:
-    """Time over the bound, the algorithm, and CPU seconds of planning."""
-    plan, seconds, took = planned(network, _core.Demand(network.ranks, size))
+    seconds = plan.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS).seconds
     return seconds / plan.bound_seconds, plan.algorithm.name, took
 
 
@@ -66,9 +61,7 @@ def row(hosts: str, size: int, measured: list[tuple[float, str, float]]) -> Row:
         "ninth_decile": round(quantiles(ratios, n=10)[-1], 4),
         "worst": round(max(ratios), 4),
         "above_1_15": sum(ratio > 1.15 for ratio in ratios),
-        "list": names["list"],
-        "packing": names["packing"],
-        "tree": names["tree"],
+        **{name: names[name] for name in ("list", "packing", "tree")},
         "plan_cpu_seconds": round(max(seconds for *_, seconds in measured), 2),
     }
 

@@ -62,15 +62,13 @@ def calls_of(rows: list[Row]) -> list[tuple[str, str, str]]:
 
 def summary(heading: Row, rows: list[Row]) -> list[str]:
     """Sums for each MPI, and what became of its calls."""
-    sums = [
-        (
-            name,
-            f"{sum(row['programs'] for row in of):,}",
-            len(of),
-            *(f"{sum(row[key] for row in of):,}" for key in ("operations", "different", "failed_natively")),
+    sums = []
+    for name, of in sorted(grouped(rows, "mpi").items()):
+        programs, *others = (
+            f"{sum(row[key] for row in of):,}"
+            for key in ("programs", "operations", "different", "failed_natively")
         )
-        for name, of in sorted(grouped(rows, "mpi").items())
-    ]
+        sums.append((name, programs, len(of), *others))
     columns = ("MPI", "programs", "launches", "operations", "launches that differ")
     last = max(row["first"] + row["programs"] for row in rows) - 1
     networks, flows = (", ".join(sorted(grouped(rows, key))) for key in ("network", "flow"))

@@ -2,7 +2,7 @@
  *
  *   exchange alltoall BYTES        MPI_Alltoall, with the algorithm that smpirun is told to use
  *   exchange barrier COUNT         the mean of COUNT calls of MPI_Barrier
- *   exchange PROGRAM               the program in a text file, written by program.py:
+ *   exchange PROGRAM               the program in a text file, written by referee.py:
  *
  *     hocket-smpi 3 RANKS WINDOW BARRIER
  *     OFFSET               per rank, where in the file its part begins, in a field of ten

@@ -14,8 +14,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from program import program_text
-from referee import SETTINGS, Referee, attempt, need_tools, simgrid_version, tell_missed
+from referee import SETTINGS, Referee, attempt, need_tools, program_text, simgrid_version, tell_missed
 
 from hocket import _core
 from hocket.network import read_network

@@ -9,15 +9,15 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from hocket.launch.mpi import Mpi, find_mpi
+from hocket.launch.mpi import Mpi, find_mpi, launch_command
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from mpi_jobs import run_job
 from results_file import Row, begin, cells, grouped, median_ratio, provenance, section, table, values
 
 SORTERS: Final = Path(__file__).with_name("sorters.py")
@@ -29,8 +29,11 @@ def measure(
     mpi: Mpi, part: str, ranks: int, elements: float, rounds: int, candidates: list[str]
 ) -> list[Row]:
     """Measure each candidate: one row of its rounds, and one of each of its steps."""
-    command = [sys.executable, SORTERS, elements, rounds, *candidates]
-    done = run_job(mpi, ranks, {}, command, LIMIT)
+    command = [sys.executable, str(SORTERS), str(elements), str(rounds), *candidates]
+    words = launch_command(mpi, ranks, [], {}, command)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT, check=False)
+    if done.returncode != 0:
+        sys.exit(f"exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     rows: list[Row] = []
     for told in (json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")):
         sorter, _, keys = told["candidate"].partition(":")

@@ -31,14 +31,10 @@ def cases(tests: Path, mpi: Mpi) -> list[Case]:
     python = python if python.exists() else Path(sys.executable)
     return [
         Case(
-            name=f"{module.stem} {ranks}",
-            directory=tests.parent,
-            argv=(str(python), str(tests / "main.py"), "-i", rf"{module.stem}\.py"),
-            ranks=ranks,
-            passes=Passes.STATUS,
-            seconds=180,
-            env=mpi4py_environment(mpi),
+            f"{module.stem} {ranks}", tests.parent,
+            (str(python), str(tests / "main.py"), "-i", rf"{module.stem}\.py"), ranks, Passes.STATUS, 180,
+            mpi4py_environment(mpi),
         )
         for module in sorted(tests.glob("test_*.py"))
         for ranks in RANKS
-    ]
+    ]  # fmt: skip

@@ -15,7 +15,7 @@ from case import Case, Passes
 from hocket.launch.mpi import Mpi
 
 NAME = "mpich"
-ROOMS = (
+ROOMS = [
     "coll",
     "comm",
     "topo",
@@ -25,7 +25,7 @@ ROOMS = (
     "threads/comm",
     "threads/pt2pt",
     "io",
-)
+]
 _RESULT = {"TestStatus": Passes.STATUS, "TestErrFatal": Passes.FAILS}
 
 
@@ -106,12 +106,6 @@ def _case(room: str, directory: Path, words: list[str]) -> Case:
     env = dict(entry.split("=", 1) for entry in values.get("env", []))
     arguments = values.get("arg", [])
     result = values.get("resultTest", [""])[0]
-    return Case(
-        name=" ".join([f"{room}/{program}", ranks, *arguments, *(f"{key}={env[key]}" for key in env)]),
-        directory=directory,
-        argv=(f"./{program}", *arguments),
-        ranks=int(ranks),
-        passes=_RESULT.get(result, Passes.SAYS_NO_ERRORS),
-        seconds=int(values.get("timeLimit", ["180"])[0]),
-        env=env,
-    )
+    name = " ".join([f"{room}/{program}", ranks, *arguments, *(f"{key}={env[key]}" for key in env)])
+    passes, seconds = _RESULT.get(result, Passes.SAYS_NO_ERRORS), int(values.get("timeLimit", ["180"])[0])
+    return Case(name, directory, (f"./{program}", *arguments), int(ranks), passes, seconds, env)

@@ -70,12 +70,7 @@ def with_processors(network: _core.Network, rate: float) -> _core.Network:
     hosts = [f"n{rank}" for rank in range(ranks)]
     processors = [f"processor of {host}" for host in hosts]
     return _core.build_routed(
-        hosts,
-        [1] * ranks,
-        names + processors,
-        rates + [rate] * ranks,
-        latencies + [0.0] * ranks,
-        routes,
+        hosts, [1] * ranks, names + processors, rates + [rate] * ranks, latencies + [0.0] * ranks, routes
     )
 
 

@@ -20,8 +20,7 @@ from t3d import even_ring
 from hocket import _core, _papers
 
 sys.path.extend(str(Path(__file__).parents[2] / folder) for folder in ("bench", "bench/smpi"))
-from program import program_text
-from referee import SETTINGS, Referee, need_tools, simgrid_version, tell_missed
+from referee import SETTINGS, Referee, need_tools, program_text, simgrid_version, tell_missed
 
 from results_file import Row, begin, provenance, table
 

@@ -43,14 +43,7 @@ if TYPE_CHECKING:
     from hocket.launch.runtime.exchange import Exchange
     from hocket.planning.api import EVERYONE, Plan, plan, simulate, verify
     from hocket.planning.network import Network
-    from hocket.sorting.elements import (
-        empty,
-        grouped_permute,
-        permute,
-        send_elements,
-        take,
-        transpose,
-    )
+    from hocket.sorting.elements import empty, grouped_permute, permute, send_elements, take, transpose
     from hocket.sorting.sort import sort, sort_report
 
     __version__: str

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from hocket.lab.options import MOST_HOSTS, MOST_RANKS
+from hocket.lab.state import MOST_HOSTS, MOST_RANKS
 from refusals import refused
 
 

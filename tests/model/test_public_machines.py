@@ -20,7 +20,6 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench/machines"))
 import described
 import fit
 import named
-import ours
 import peers
 import predict
 import run as pages
@@ -55,8 +54,8 @@ def files(folder: Path, rows: Sequence[str], hosts: str = HOSTS) -> list[str]:
 def run(
     arguments: Sequence[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> tuple[int, str, str]:
-    monkeypatch.setattr(sys, "argv", ["predict.py", *arguments])
-    code = predict.main()
+    monkeypatch.setattr(sys, "argv", ["run.py", *arguments])
+    code = pages.main()
     out, err = capsys.readouterr()
     return code, out, err
 
@@ -106,8 +105,10 @@ def test_errors_are_of_medians_and_text_says_the_targets(tmp_path, monkeypatch, 
     arguments = files(tmp_path, [row("leonardo", "allgather", "ring_over", 1 << 20, exact * 1e6 * 1.25)])
     told = json.loads(run([*arguments, "--json"], monkeypatch, capsys)[1])
     assert (told["cells"], told["median_error"], told["best_among_two"]) == (1, pytest.approx(0.2), None)
-    code, text, _ = run(arguments, monkeypatch, capsys)
-    assert code == 0 and predict.TARGETS in text and "allgather/ring_over: 1, 20 %" in text
+    code, _, _ = run([*arguments, "--output", str(tmp_path / "page.csv")], monkeypatch, capsys)
+    text = (tmp_path / "page.md").read_text()
+    assert code == 0 and "Targets: median ≤ 15 %, 90 % of cells within 35 %" in text
+    assert "| allgather ring_over | 1 | 20.0% | 20% |" in text
 
 
 GOOD = row("leonardo", "allgather", "ring_ompi", 65536, 10)
@@ -401,6 +402,6 @@ def test_schedules_of_ours_are_no_faster_than_links() -> None:
     job = Job("fugaku", "j", (2, 2, 2), 1)
     free = Costs(eager=1e-12, rendezvous=1e-12, rate=6.8e9, combine=1e-15)
     size = 8 << 20
-    made = ours.schedule_seconds(job, "allgather", size, fabric, free, HABITS)
+    made = pages.schedule_seconds(job, "allgather", size, fabric, free, HABITS)
     assert made is not None and made[1] >= size * 7 / 8 / (3 * 6.8e9)
-    assert ours.schedule_seconds(job, "gather", size, fabric, free, HABITS) is None
+    assert pages.schedule_seconds(job, "gather", size, fabric, free, HABITS) is None

@@ -14,8 +14,7 @@ from hocket.network import read_network
 from hocket.planning.plan import plan_collective
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "smpi"))
-from program import program_text
-from referee import Referee, missing_tools
+from referee import Referee, missing_tools, program_text
 
 needs_simgrid = pytest.mark.skipif(
     bool(missing_tools()), reason="SimGrid is not installed (Debian: libsimgrid-dev)"

@@ -26,7 +26,7 @@ from hocket.network import (
     read_network,
     read_network_description,
 )
-from hocket.network.cut import cut
+from hocket.network.chosen import cut
 from hocket.network.writer import network_files
 from refusals import refused
 

@@ -38,11 +38,7 @@ MOST_CHANNELS = 10  # of a graph; --json has all that change
 @output_option("FILE.toml", "Write the network with these routes, as Hocket's TOML.")
 @defaults_options
 @json_option
-def balance(
-    source: str,
-    output: str | None,
-    defaults: Defaults,
-) -> None:
+def balance(source: str, output: str | None, defaults: Defaults) -> None:
     """Propose routes that load the links more evenly.
 
     A torus gets other ties: the direction of messages that go half-way round. A graph gets other next hops among the
@@ -80,11 +76,7 @@ def balance(
     }
     tell(
         document,
-        lambda: [
-            _as_text(source, before, after, report),
-            *loud(known),
-            *(f"wrote {path}" for path in files),
-        ],
+        lambda: [_as_text(source, before, after, report), *loud(known), *(f"wrote {path}" for path in files)],
     )
 
 

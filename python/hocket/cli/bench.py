@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hocket.cli._shared.commands import Collectives, Command
+from hocket.cli._shared.commands import Collectives, Command, Number, options
 from hocket.cli._shared.launching import (
     check_places,
     check_ranks_here,
@@ -19,10 +19,8 @@ from hocket.cli._shared.launching import (
     rank_options,
 )
 from hocket.cli._shared.measured import MEASURE, check_ranks_given, kept_or_measured
-from hocket.cli._shared.options import ranks_option
-from hocket.cli._shared.plots import plot_option
+from hocket.cli._shared.options import plot_option, ranks_option
 from hocket.cli._shared.request import seed_option
-from hocket.cli._shared.usage import Number, options
 from hocket.cli._shared.work import check_writable, json_option, wants_json, write_atomically
 from hocket.demand.collectives import COLLECTIVES, IRREGULAR
 from hocket.errors import UsageError

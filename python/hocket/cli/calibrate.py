@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from hocket import _core
-from hocket.cli._shared.commands import Command, Group
+from hocket.cli._shared.commands import Choice, Command, Decorator, Group, Whole
 from hocket.cli._shared.launching import check_ranks_here, hostfile_option, job_network_option, mpi_option
 from hocket.cli._shared.measured import by_ranks
-from hocket.cli._shared.options import load_network, memory_option, output_option, ranks_option
-from hocket.cli._shared.plots import plot_option
+from hocket.cli._shared.options import load_network, memory_option, output_option, plot_option, ranks_option
 from hocket.cli._shared.request import parse_size
-from hocket.cli._shared.usage import Choice, Decorator, Whole
 from hocket.cli._shared.work import (
     as_columns,
     check_writable,
@@ -160,8 +158,7 @@ LEAST_MEMORY: Final = 1 << 20
 
 
 @click.group(
-    cls=Group,
-    examples=("hocket calibrate memory --quick", "hocket calibrate network -n 32 --hostfile hosts"),
+    cls=Group, examples=("hocket calibrate memory --quick", "hocket calibrate network -n 32 --hostfile hosts")
 )
 def calibrate() -> None:
     """Measure the costs of memory and of messages, which predictions use."""

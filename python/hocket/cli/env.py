@@ -103,12 +103,10 @@ def _exports(variables: dict[str, str]) -> list[str]:
 
 def _taking_back() -> list[str]:
     from hocket.launch.environment import scheduled_variables
-    from hocket.launch.runtime import preload
+    from hocket.launch.runtime import build
 
-    rest = preload.others()
-    restored = (
-        f"export {preload.VARIABLE}={shlex.quote(':'.join(rest))}" if rest else f"unset {preload.VARIABLE}"
-    )
+    rest = build.others()
+    restored = f"export {build.PRELOAD}={shlex.quote(':'.join(rest))}" if rest else f"unset {build.PRELOAD}"
     return [restored, *(f"unset {name}" for name in scheduled_variables() if name not in _OF_OTHERS)]
 
 
@@ -124,21 +122,21 @@ _WRITTEN_BY_RANKS: Final = ("HOCKET_CHOICES", "HOCKET_SWITCH_LINKS")
 
 def _modulefile(variables: dict[str, str], network: str) -> str:
     """Unloading it takes back what loading it has set. Ranks keep what they find out in their user's cache."""
-    from hocket.launch.runtime import preload
+    from hocket.launch.runtime import build
 
-    shim = variables[preload.VARIABLE].rpartition(":")[2]
+    shim = variables[build.PRELOAD].rpartition(":")[2]
     what = f"Hocket schedules the collectives of MPI programs on {network}"
     return "\n".join(
         [
             "#%Module1.0",
             f"proc ModulesHelp {{ }} {{ puts stderr {_tcl(what)} }}",
             f"module-whatis {_tcl(what)}",
-            f"append-path {preload.VARIABLE} {_tcl(shim)}",
+            f"append-path {build.PRELOAD} {_tcl(shim)}",
             _USERS_CACHE,
             *(
                 f"setenv {name} {_in_users_cache(value) if name in _WRITTEN_BY_RANKS else _tcl(value)}"
                 for name, value in variables.items()
-                if name != preload.VARIABLE
+                if name != build.PRELOAD
             ),
         ]
     )

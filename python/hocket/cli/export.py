@@ -10,9 +10,8 @@ from typing import Any, Final
 import click
 
 from hocket import _core
-from hocket.cli._shared.commands import Command
+from hocket.cli._shared.commands import Choice, Command
 from hocket.cli._shared.options import flow_option, load_plan, output_option
-from hocket.cli._shared.usage import Choice
 from hocket.cli._shared.work import (
     check_writable,
     json_option,
@@ -33,10 +32,7 @@ _SUMMARIES: Final = {C: "a C routine that needs nothing but MPI"} | {
 
 @click.command(
     cls=Command,
-    examples=(
-        "hocket export plan.hkt --to c -o alltoall.c",
-        "hocket export plan.hkt --to goal -o plan.goal",
-    ),
+    examples=("hocket export plan.hkt --to c -o alltoall.c", "hocket export plan.hkt --to goal -o plan.goal"),
 )
 @click.option("--to", "form", type=Choice(list(_SUMMARIES)), required=True,
               help=f"Format. {' '.join(f'{name}: {summary}.' for name, summary in _SUMMARIES.items())}")  # fmt: skip

@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from hocket.cli._shared.commands import Command
-from hocket.cli._shared.usage import Choice
+from hocket.cli._shared.commands import Choice, Command
 from hocket.errors import HocketError, UsageError
 from hocket.launch.runtime.build import native_dir
 

@@ -14,10 +14,9 @@ import click
 
 from hocket import _core
 from hocket._core import Algorithm
-from hocket.cli._shared.commands import Command
+from hocket.cli._shared.commands import Command, gathered
 from hocket.cli._shared.launching import library_abi_option, mpi_option
 from hocket.cli._shared.options import SITE_NETWORK
-from hocket.cli._shared.usage import gathered
 from hocket.cli._shared.work import as_columns, json_option, tell, wants_json
 from hocket.errors import HocketError, UsageError
 from hocket.system.text import for_programs
@@ -156,8 +155,7 @@ def tell_flags(flags: Flags, mpi_name: str | None) -> None:
 
 
 @click.command(
-    cls=Command,
-    examples=("hocket info", "mpicc program.c $(hocket info --cflags --libs) -o program"),
+    cls=Command, examples=("hocket info", "mpicc program.c $(hocket info --cflags --libs) -o program")
 )
 @click.argument("name", metavar="[ALGORITHM]", required=False, shell_complete=algorithm_names)
 @flags_options

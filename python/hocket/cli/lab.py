@@ -11,24 +11,22 @@ from typing import Any
 import click
 
 from hocket import _core
-from hocket.cli._shared.commands import Group
+from hocket.cli._shared.commands import Choice, Group, Number, Whole, gathered, given, named
 from hocket.cli._shared.launching import check_program, choose_option, mpi_option
 from hocket.cli._shared.options import flow_option, ranks_option, uplink_options
-from hocket.cli._shared.usage import Choice, Number, Whole, gathered, given, named
 from hocket.cli._shared.work import json_option, tell, wants_json
 from hocket.errors import UsageError
 from hocket.lab import Lab, LabOptions, all_labs, down_all, load, take_down
 from hocket.lab.cluster import check_network
 from hocket.lab.fidelity import Watch
-from hocket.lab.options import check_ranks
 from hocket.lab.slurm import slurm
-from hocket.lab.state import LabState
+from hocket.lab.state import LabState, check_ranks
 from hocket.lab.wires import HOST_PORT
 from hocket.launch.mpi import Mpi, find_mpi, lab_environment
 from hocket.network import NetworkDescription, read_network_description
 from hocket.network.source import STDIN
 from hocket.order import DEFAULT_CALLS, order_job, parse_wanted
-from hocket.order.hosts import job_of
+from hocket.order.job import job_of
 from hocket.system.signals import as_exceptions
 from hocket.system.text import picked
 from hocket.units import format_bytes, format_rate, parse_bytes, parse_rate
@@ -168,9 +166,7 @@ def up(network: str, options: LabOptions) -> None:
 )
 @flow_option("Flow control: token, window:K, barrier or free.", default="token", show_default=True)
 @click.option(
-    "--order",
-    is_flag=True,
-    help="Place ranks on the hosts, after --shuffle, as 'hocket order' does.",
+    "--order", is_flag=True, help="Place ranks on the hosts, after --shuffle, as 'hocket order' does."
 )
 @click.option(
     "--for",

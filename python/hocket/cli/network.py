@@ -65,7 +65,7 @@ def convert(source: str, output: str | None, hosts: str | None, defaults: Defaul
 
     The file describes the same network: hosts in the same order, the same rates and routes.
     """
-    from hocket.network.cut import cut
+    from hocket.network.chosen import cut
     from hocket.network.writer import network_files
 
     need_toml(output)

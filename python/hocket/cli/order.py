@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli._shared.commands import Command
+from hocket.cli._shared.commands import Choice, Command, given
 from hocket.cli._shared.measured import MEASURE, measured_between
 from hocket.cli._shared.options import (
     calibration_option,
@@ -18,7 +18,6 @@ from hocket.cli._shared.options import (
     network_option,
 )
 from hocket.cli._shared.request import bytes_option, parse_size
-from hocket.cli._shared.usage import Choice, given
 from hocket.cli._shared.work import (
     as_columns,
     check_writable,

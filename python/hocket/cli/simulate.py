@@ -10,17 +10,20 @@ import click
 
 from hocket import _core
 from hocket._core import Demand, Network, Simulation, TwoLevelExchange
-from hocket.cli._shared.commands import CollectiveName, Command
+from hocket.cli._shared.commands import CollectiveName, Command, Number, given, named
 from hocket.cli._shared.options import (
+    PLOTS,
     calibration_option,
     defaults_options,
+    draw,
+    drawings_of,
     flow_option,
     load_network,
     load_plan,
     loud,
     network_option,
+    plot_option,
 )
-from hocket.cli._shared.plots import PLOTS, draw, drawings_of, plot_option
 from hocket.cli._shared.request import (
     Request,
     algorithm_option,
@@ -38,13 +41,11 @@ from hocket.cli._shared.two_level import (
     plan_two_level,
     two_level_option,
 )
-from hocket.cli._shared.usage import Number, given, named
 from hocket.cli._shared.work import as_columns, check_writable, json_option, tell, with_spinner
 from hocket.demand.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR, usual_alpha
 from hocket.errors import UsageError
 from hocket.planning import aggregation
-from hocket.planning.figures import Figures, peak_rss_bytes
-from hocket.planning.plan import PlannedExchange, flow_of, least_of, simulation
+from hocket.planning.plan import Figures, PlannedExchange, flow_of, least_of, peak_rss_bytes, simulation
 from hocket.units import format_time, parse_time
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from hocket.cli import main as run_program
-from hocket.cli._shared.commands import Command, with_completion
+from hocket.cli._shared.commands import Choice, Command, named, with_completion
 from hocket.cli._shared.failure import Refusing
 from hocket.cli._shared.launching import (
     check_places,
@@ -26,14 +26,7 @@ from hocket.cli._shared.launching import (
     rank_options,
 )
 from hocket.cli._shared.options import defaults_options, load_network, memory_option, ranks_option, say_rates
-from hocket.cli._shared.usage import Choice, named
-from hocket.cli._shared.work import (
-    as_columns,
-    check_writable,
-    json_option,
-    progress_of,
-    tell,
-)
+from hocket.cli._shared.work import as_columns, check_writable, json_option, progress_of, tell
 from hocket.errors import HocketError, UsageError
 from hocket.system.files import as_error, real_path, replaced
 from hocket.system.signals import as_exceptions
@@ -123,13 +116,7 @@ def sort(
             memory=limit,
         )
         report = sorted_by(
-            mpi,
-            ranks,
-            what,
-            environment,
-            hostfile=hostfile,
-            on_step=on_step,
-            verbose=options.log > 0,
+            mpi, ranks, what, environment, hostfile=hostfile, on_step=on_step, verbose=options.log > 0
         )
     tell(asdict(report), lambda: [_summary(report, with_report)], indent=2)
 

@@ -19,8 +19,7 @@ from hocket.cli._shared.work import json_option, read_whole, tell, with_spinner
 from hocket.demand.collectives import ALL_TO_ALL
 from hocket.errors import HocketError
 from hocket.planning import aggregation
-from hocket.planning.figures import Figures, peak_rss_bytes
-from hocket.planning.plan import PlannedExchange, least_of, ports_of
+from hocket.planning.plan import Figures, PlannedExchange, least_of, peak_rss_bytes, ports_of
 from hocket.system.text import picked
 from hocket.units import format_bytes, format_time
 
@@ -49,12 +48,7 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_context
 def verify(
-    ctx: click.Context,
-    path: str,
-    source: str,
-    two_level: bool,
-    prices: str | None,
-    defaults: Defaults,
+    ctx: click.Context, path: str, source: str, two_level: bool, prices: str | None, defaults: Defaults
 ) -> None:
     """Check every phase and every byte of PLAN against NETWORK.
 

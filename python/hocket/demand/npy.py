@@ -15,10 +15,7 @@ from hocket.demand.traffic import Source, Traffic
 
 MAGIC: Final = b"\x93NUMPY"
 
-_READERS: Final = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
+_READERS: Final = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
 @dataclass(frozen=True, slots=True)

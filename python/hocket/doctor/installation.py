@@ -16,9 +16,8 @@ from hocket.doctor.case import Case, Finding, Level, note, ok, problem, problem_
 from hocket.errors import MissingToolError
 from hocket.launch.environment import scheduled_variables
 from hocket.launch.mpi import Abi, MpiFamily, find_mpi
-from hocket.launch.runtime.build import native_dir
+from hocket.launch.runtime.build import SHIM, native_dir
 from hocket.launch.runtime.compiling import find_compiler, read_wrapper
-from hocket.launch.runtime.preload import SHIM
 from hocket.launch.runtime.ready import find_runtime, ready_runtime
 from hocket.system.cache import cache_dir
 
@@ -39,8 +38,7 @@ def _preloads(case: Case) -> Iterator[Finding]:
         ours = Path(entry).name == SHIM
         if "/" in entry and not Path(entry).exists():
             yield problem(
-                f"LD_PRELOAD names {entry}, which does not exist",
-                ANEW if ours else "correct LD_PRELOAD",
+                f"LD_PRELOAD names {entry}, which does not exist", ANEW if ours else "correct LD_PRELOAD"
             )
         elif ours:
             yield from _prepared(case, entry)

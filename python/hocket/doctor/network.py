@@ -108,7 +108,7 @@ def check_network(case: Case) -> Iterator[Finding]:
             yield replace(finding, topic="paths")
     if network.ranks > _core.MOST_RANKS_PLANNED_FOR_RUN:
         yield note(
-            f"with more than {_core.MOST_RANKS_PLANNED_FOR_RUN} ranks, each communicator plans what it uses",
+            f"with more than {_core.MOST_RANKS_PLANNED_FOR_RUN} ranks, each communicator plans what it uses"
         )
         return
     for pattern in PLANNED_FOR_JOBS:
@@ -141,9 +141,7 @@ def check_order(case: Case) -> Iterator[Finding]:
         return
     better = better_order(case.network, nodes)
     if better is None:
-        yield ok(
-            f"no other order of the {len(set(nodes))} hosts makes native calls {WORTH:g} times as fast",
-        )
+        yield ok(f"no other order of the {len(set(nodes))} hosts makes native calls {WORTH:g} times as fast")
         return
     form = "slurm" if slurm else "openmpi-hostfile"
     if not slurm and (case.mpi is None or case.mpi.family is MpiFamily.MPICH):

@@ -14,10 +14,8 @@ from hocket.errors import HocketError
 from hocket.launch import Done, TimedOutError, captured
 from hocket.launch.environment import RuntimeOptions, is_disabled, scheduled_environment
 from hocket.launch.mpi import launch_command, mpi4py_environment
-from hocket.launch.runtime.build import digest_of
+from hocket.launch.runtime.build import PRELOAD, digest_of, others
 from hocket.launch.runtime.compiling import Wrapper, compile_native
-from hocket.launch.runtime.preload import VARIABLE as PRELOAD
-from hocket.launch.runtime.preload import others
 from hocket.network import read_network
 from hocket.system.cache import build_once
 from hocket.system.text import counted

@@ -33,8 +33,7 @@ def _collective_of(demand: _core.Demand) -> str:
     call = collectives.call_of(demand)
     if call is None and demand.pattern == collectives.IRREGULAR:
         raise UsageError(
-            "no routine is written of an irregular exchange",
-            remedy=f"export a plan of {', '.join(ROUTINES)}",
+            "no routine is written of an irregular exchange", remedy=f"export a plan of {', '.join(ROUTINES)}"
         )
     return str(demand.pattern) if call is None else call[0]
 
@@ -104,10 +103,7 @@ def routine_source(planned: PlannedExchange, source: str, options: RoutineOption
         **sizes(rows, pieces, options.window),
         "ROOT": (root, "its rank in the network"),
         "ADDING": (adding, "the first phase, if any, that brings results; 0: nothing is added"),
-        "BARRIERS": (
-            int(options.flow == "barrier"),
-            "whether phases are kept apart by barriers",
-        ),
+        "BARRIERS": (int(options.flow == "barrier"), "whether phases are kept apart by barriers"),
         "INTO_ROOT": (
             int(collective == collectives.GATHER),
             "whether blocks go into the root, not out of it",

@@ -20,7 +20,7 @@ from types import TracebackType
 
 from hocket.errors import MissingToolError, NetworkError, UsageError
 from hocket.lab import namespaces, state, watchdog, wires
-from hocket.lab.options import MOST_HOSTS, LabOptions, check_ranks, check_rate
+from hocket.lab.state import MOST_HOSTS, LabOptions, check_ranks, check_rate
 from hocket.launch import TimedOutError, attached, captured
 from hocket.launch.mpi import Mpi, lab_environment, launch_command
 from hocket.network.description import NetworkDescription

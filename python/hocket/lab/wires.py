@@ -16,8 +16,7 @@ from typing import Any
 
 from hocket.errors import MissingToolError
 from hocket.lab import namespaces
-from hocket.lab.options import BURST
-from hocket.lab.state import LabNode
+from hocket.lab.state import BURST, LabNode
 from hocket.network.description import NetworkDescription
 from hocket.network.parts import beside, distances
 

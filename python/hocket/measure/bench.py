@@ -16,17 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from mpi4py import MPI
 
-from hocket.demand.collectives import (
-    ALL_GATHER,
-    ALL_REDUCE,
-    ALL_TO_ALL,
-    BROADCAST,
-    GATHER,
-    IRREGULAR,
-    REDUCE,
-    REDUCE_SCATTER,
-    SCATTER,
-)
+from hocket.demand import collectives
+from hocket.demand.collectives import IRREGULAR
 from hocket.errors import UsageError
 from hocket.launch.job import Tell
 from hocket.launch.runtime.library import RuntimeLibrary, everywhere, load_library
@@ -176,11 +167,11 @@ class Measurement:
 
 
 _SIZES: Final = {
-    ALL_GATHER: "a contribution",
-    REDUCE_SCATTER: "a rank's block",
-    ALL_REDUCE: "the vector",
-    BROADCAST: "the vector",
-    REDUCE: "the vector",
+    collectives.ALL_GATHER: "a contribution",
+    collectives.REDUCE_SCATTER: "a rank's block",
+    collectives.ALL_REDUCE: "the vector",
+    collectives.BROADCAST: "the vector",
+    collectives.REDUCE: "the vector",
 }
 _LIBRARY_SHARE: Final = 2  # MPI libraries may need as much again as the buffers
 
@@ -193,11 +184,7 @@ def work(comm: MPI.Intracomm, what: dict[str, Any], tell: Tell) -> bool:
     return True
 
 
-def measure(
-    comm: MPI.Intracomm,
-    request: Request,
-    begins: Callable[[dict[str, Any]], None],
-) -> Iterator[Row]:
+def measure(comm: MPI.Intracomm, request: Request, begins: Callable[[dict[str, Any]], None]) -> Iterator[Row]:
     """Measure all rows, which are the same on all ranks but for the bound: only rank 0 knows it. Rank 0 calls
     ``begins`` with the table's header. Raises HocketError on all ranks."""
     _refuse_too_much(comm, request)
@@ -254,12 +241,12 @@ def _refuse_too_much(comm: MPI.Intracomm, request: Request) -> None:
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
     most, ranks = max(request.sizes), comm.Get_size()
     blocks = {
-        ALL_TO_ALL: 2 * ranks,
+        collectives.ALL_TO_ALL: 2 * ranks,
         IRREGULAR: 2 * ranks,
-        ALL_GATHER: ranks + 1,
-        REDUCE_SCATTER: ranks + 1,
-        GATHER: ranks + 1,  # of the root
-        SCATTER: ranks + 1,
+        collectives.ALL_GATHER: ranks + 1,
+        collectives.REDUCE_SCATTER: ranks + 1,
+        collectives.GATHER: ranks + 1,  # of the root
+        collectives.SCATTER: ranks + 1,
     }.get(request.pattern, 2)
     need = _LIBRARY_SHARE * blocks * most * (3 if request.pattern == IRREGULAR else 2) // 2 * host.Get_size()
 

@@ -78,16 +78,7 @@ def irregular_sizes(ranks: int, average: int, density: float, seed: int) -> npt.
 
 
 # Collectives that are measured, and the call; what is called is in bench_exchanges.py.
-EQUAL_CALLS: Final = {
-    collectives.ALL_TO_ALL: "MPI_Alltoall",
-    collectives.ALL_GATHER: "MPI_Allgather",
-    collectives.REDUCE_SCATTER: "MPI_Reduce_scatter_block",
-    collectives.ALL_REDUCE: "MPI_Allreduce",
-    collectives.BROADCAST: "MPI_Bcast",
-    collectives.REDUCE: "MPI_Reduce",
-    collectives.GATHER: "MPI_Gather",
-    collectives.SCATTER: "MPI_Scatter",
-}
+EQUAL_CALLS: Final = {entry.name: entry.mpi_calls.partition(",")[0] for entry in collectives.EQUAL}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,17 +18,7 @@ from hocket.units import format_bytes, format_time
 NATIVE: Final = "native"  # the library's call
 
 
-COLUMNS: Final = (
-    "place",
-    "ranks/hosts",
-    "mpi",
-    "call",
-    "from",
-    "winner",
-    "a call",
-    "gain",
-    "measured",
-)
+COLUMNS: Final = ("place", "ranks/hosts", "mpi", "call", "from", "winner", "a call", "gain", "measured")
 
 
 @dataclass(frozen=True, slots=True)

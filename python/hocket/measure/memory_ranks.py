@@ -115,7 +115,8 @@ class Rank:
     def _route(self, shape: Shape) -> tuple[Kernel, int]:
         positions = self._positions(shape)
         total = positions.size * self.comm.Get_size()
-        return lambda r: _core.route(total, 1, *_regions(total, shape), positions, r), positions.size
+        longest = max(total // shape.parts, 1)  # of about so many regions
+        return lambda r: _core.route(total, 1, longest, shape.parts, positions, r), positions.size
 
     def _split(self, shape: Shape) -> tuple[Kernel, int]:
         positions, ranks = self._positions(shape), self.comm.Get_size()
@@ -251,11 +252,6 @@ class Rank:
 
 def _bytes_of(memory: MPI.memory) -> Bytes:
     return np.asarray(memory, np.uint8)
-
-
-def _regions(total: int, shape: Shape) -> tuple[int, int]:
-    """The longest region, and how many there are at most, that make about ``shape.parts`` of them."""
-    return max(total // shape.parts, 1), shape.parts
 
 
 def _begins(counts: npt.NDArray[np.uint64], width: int) -> npt.NDArray[np.uint64]:

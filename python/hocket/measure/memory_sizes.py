@@ -52,7 +52,7 @@ def _all(memory: int, ranks: int, quick: bool) -> Iterator[Shape]:
     yield from _anywhere(memory, ranks, widths, quick)
     for width in widths[:3]:
         for size in sizes:
-            yield from _in_order(width, size)
+            yield from (Shape(work, width, 1, size) for work in ("strided-read", "strided-write", "pack"))
             yield from _sorting(width, size, quick)
     for width in (4, 8, 16):  # 16: keys with payload
         for size in (32 * KIB, *sizes):
@@ -83,11 +83,6 @@ def _anywhere(memory: int, ranks: int, widths: tuple[int, ...], quick: bool) -> 
             yield Shape("scatter", width, 1, size)
             yield Shape("shared-gather", width, 1, size * ranks)
             yield Shape("shared-scatter", width, 1, size * ranks)
-
-
-def _in_order(width: int, size: int) -> Iterator[Shape]:
-    for work in ("strided-read", "strided-write", "pack"):
-        yield Shape(work, width, 1, size)
 
 
 def _sorting(width: int, size: int, quick: bool) -> Iterator[Shape]:

@@ -163,10 +163,7 @@ def cables_of(state: Merge, heard: dict[str, list[Heard]]) -> list[Cable]:
         there, back = told.get((a, b), []), told.get((b, a), [])
         pairs = _paired(there, back)
         for one, other in pairs:
-            ends = {
-                a: _names(one, other),
-                b: _names(other, one),
-            }
+            ends = {a: _names(one, other), b: _names(other, one)}
             sides = [side for side in (one, other) if side is not None]
             rates = [side.rate for side in sides if side.rate is not None]
             aggregated = any(side.aggregated for side in sides)

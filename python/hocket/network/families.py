@@ -197,9 +197,7 @@ def read_coordinates(source: Source, sides: list[int]) -> list[str]:
         place = node_at(coordinates, sides)
         if len(name) > MAX_NAME:
             raise source.error(
-                f"the name {shown(name)} has {len(name):,} characters",
-                line,
-                f"a name has at most {MAX_NAME}",
+                f"the name {shown(name)} has {len(name):,} characters", line, f"a name has at most {MAX_NAME}"
             )
         if name in lines:
             raise source.error(

@@ -204,12 +204,7 @@ def _leading_somewhere(state: Merge, cables: list[Cable], hosts: set[str]) -> se
 
 
 def _description(
-    state: Merge,
-    cables: list[Cable],
-    hosts: set[str],
-    switches: set[str],
-    defaults: Defaults,
-    source: str,
+    state: Merge, cables: list[Cable], hosts: set[str], switches: set[str], defaults: Defaults, source: str
 ) -> NetworkDescription:
     links: dict[tuple[str, str], list[Cable]] = {}
     for cable in cables:

@@ -6,8 +6,17 @@
 
 from __future__ import annotations
 
-from hocket.order.hosts import JobHosts, listed_job, slurm_job, whole_network
-from hocket.order.job import DEFAULT_CALLS, Ordered, Wanted, order_job, parse_wanted
+from hocket.order.job import (
+    DEFAULT_CALLS,
+    JobHosts,
+    Ordered,
+    Wanted,
+    listed_job,
+    order_job,
+    parse_wanted,
+    slurm_job,
+    whole_network,
+)
 
 __all__ = [
     "DEFAULT_CALLS",

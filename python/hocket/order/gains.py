@@ -15,8 +15,16 @@ from ClusterShell.NodeSet import NodeSet, NodeSetException
 from hocket import _core
 from hocket.costs.model import Costs
 from hocket.demand.collectives import IRREGULAR, library_calls
-from hocket.order.hosts import JobHosts
-from hocket.order.job import DEFAULT_CALLS, Ordered, Places, Wanted, gain_of, order_job, parse_wanted
+from hocket.order.job import (
+    DEFAULT_CALLS,
+    JobHosts,
+    Ordered,
+    Places,
+    Wanted,
+    gain_of,
+    order_job,
+    parse_wanted,
+)
 from hocket.planning.candidates import forecast
 from hocket.planning.plan import flow_of, plan_collective, plan_demand, simulation
 

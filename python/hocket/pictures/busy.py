@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from hocket import _core
 from hocket._core import Network
 from hocket.pictures import style
-from hocket.pictures.channels import counts, label, share_out
-from hocket.pictures.places import Line, Picture
+from hocket.pictures.channels import Line, Picture, counts, label, share_out
 
 AT_ONCE: Final = 256  # channels whose transfers are looked up together
 NORM: Final = Normalize(0, 1)

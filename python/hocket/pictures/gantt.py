@@ -191,11 +191,7 @@ class _Drawing:
             self._labels(y, transfers, start, end)
 
     def _labels(
-        self,
-        y: float,
-        transfers: NDArray[np.int64],
-        start: NDArray[np.float64],
-        end: NDArray[np.float64],
+        self, y: float, transfers: NDArray[np.int64], start: NDArray[np.float64], end: NDArray[np.float64]
     ) -> None:
         hops, names = self.schedule.hops(), self.network.names
         room = (WIDTH - LEFT - RIGHT) * 72 / (self.simulation.seconds * self.factor)  # points per time unit

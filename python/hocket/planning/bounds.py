@@ -15,8 +15,7 @@ from typing import Any, Final
 from hocket import _core
 from hocket.demand.collectives import ALL_TO_ALL
 from hocket.errors import PlanError
-from hocket.planning.figures import ratio
-from hocket.planning.plan import takes_phases
+from hocket.planning.plan import ratio, takes_phases
 
 LINEAR_PROGRAM: Final = "linear program"
 PRICES: Final = "prices"

@@ -1,20 +1,84 @@
-"""Planned exchanges: schedule, waits, bounds, proof and prediction in one object.
+"""Planned exchanges: schedule, waits, bounds, proof and prediction in one object, and their figures.
 
 No algorithm lives here; the core chooses, schedules, verifies and simulates.
 """
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final, Self
 
 from hocket import _core
 from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR, find, library_calls
 from hocket.errors import PlanError, UsageError
-from hocket.planning.figures import Figures, Irregular, peak_rss_bytes, ratio
 from hocket.system.text import picked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Irregular:
+    """Additional figures of an irregular exchange."""
+
+    largest_bytes: int
+    total_bytes: int
+    lockstep_seconds: float  # its phases one after the other
+    load_bound_seconds: float  # the busiest channel or port
+    splits: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """A schedule of a demand on a network in plain numbers: sizes in bytes, times in seconds.
+
+    ``ratio`` is what the schedule takes over the least possible; 1.0 is optimal. An all-to-all counts phases;
+    those of blocks (all-gathers, reductions) and of parts of messages may differ in length, so these count predicted
+    seconds; an irregular exchange counts the seconds of its phases one after the other. ``time_ratio`` is predicted
+    seconds over the least: it also counts latencies. None: not known, where one rank's row stands for a schedule.
+    """
+
+    pattern: str
+    algorithm: str
+    hosts: int
+    ranks: int
+    messages: int
+    transfers: int
+    bytes: int
+    phases: int
+    bound_phases: int
+    ratio: float
+    time_ratio: float
+    bound_seconds: float
+    predicted_seconds: float
+    waits: int | None = None
+    waits_before_reduction: int | None = None
+    window: int | None = None
+    irregular: Irregular | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Figures as one flat object."""
+        numbers = asdict(self)
+        more: dict[str, Any] = numbers.pop("irregular") or {}
+        return {**numbers, **more}
+
+
+def ratio(taken: float, bound: float) -> float:
+    """``taken / bound``; nothing to do is done optimally."""
+    return taken / bound if bound else 1.0
+
+
+def peak_rss_bytes() -> int:
+    """The most memory that this process has had."""
+    try:  # ru_maxrss also counts the process that forked this one, so the kernel's own figure comes first
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
 
 AUTO: Final = "auto"
 MOST_STEPS: Final[int] = _core.MOST_SIMULATION_STEPS
@@ -88,19 +152,15 @@ class PlannedExchange:
             of_parts = demand.by_blocks or not schedule.direct
             over = time_ratio if of_parts else ratio(schedule.phases, self.bound_phases)
         return Figures(
+            **picked(self, "algorithm", "bound_phases", "bound_seconds", "predicted_seconds"),
+            **picked(demand, "messages", "bytes"),
             pattern=str(demand.pattern),
-            algorithm=self.algorithm,
             hosts=len(self.network.hosts),
             ranks=self.network.ranks,
-            messages=demand.messages,
             transfers=len(schedule),
-            bytes=demand.bytes,
             phases=schedule.phases,
-            bound_phases=self.bound_phases,
             ratio=over,
             time_ratio=time_ratio,
-            bound_seconds=self.bound_seconds,
-            predicted_seconds=self.predicted_seconds,
             waits=len(self.waits),
             waits_before_reduction=self.waits.derived,
             window=self.waits.window,

@@ -14,9 +14,8 @@ from hocket._core import Network, Plan, Schedule
 from hocket.network import KnownNetwork
 from hocket.pictures import gantt, heat
 from hocket.pictures.busy import Loads, draw_loads, draw_network
-from hocket.pictures.places import picture as places
-from hocket.planning.figures import ratio
-from hocket.planning.plan import flow_of, simulation
+from hocket.pictures.channels import picture as places
+from hocket.planning.plan import flow_of, ratio, simulation
 from hocket.report.html import Html, Section, facts, paragraph, picture, section, table
 from hocket.units import format_bytes, format_rate, format_time, format_total
 

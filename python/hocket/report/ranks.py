@@ -164,12 +164,9 @@ def read_rank(path: Path) -> RankReport:
     if len(lines) != rows + first.count("choices") + 2 or lines[-1]:
         raise ReportError("does not have as many lines as it says", where=where, remedy=_REMEDY)
     told = [_fields(line, Where(where.file, number)) for number, line in enumerate(lines[1:-1], 2)]
-    return RankReport(
+    return first.record(
+        RankReport,
         rank=first.count("rank", least=-1, most=_MOST_INT),
-        host=first.text("host"),
-        pid=first.count("pid"),
-        spawned=first.flag("spawned"),
-        finished=first.flag("finished"),
         rows=tuple(row.record(RankRow) for row in told[:rows]),
         choices=tuple(row.record(ChoiceRow, collective=row.text("choice")) for row in told[rows:]),
     )

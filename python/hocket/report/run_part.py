@@ -22,18 +22,8 @@ MOST_BARS: Final = 24
 VERSION: Final = 1
 _FROM: Final = "is it from 'hocket run --report=FILE.json'?"
 _KINDS: Final[dict[str, tuple[type, ...]]] = {
-    "call": (str,),
-    "object": (str,),
-    "offset": (int,),
-    "function": (str,),
-    "file": (str,),
-    "line": (int,),
-    "communicator": (int,),
-    "calls": (int,),
-    "exchanges": (int,),
-    "bytes": (int,),
-    "served": (str,),
-    "why": (str,),
+    **dict.fromkeys(("call", "object", "function", "file", "served", "why"), (str,)),
+    **dict.fromkeys(("offset", "line", "communicator", "calls", "exchanges", "bytes"), (int,)),
     "message_bytes": (list,),
     "seconds": (dict,),
 }
@@ -191,11 +181,7 @@ def _checked(
         for name, kind in kinds.items():
             value = line.get(name) if isinstance(line, dict) else None
             if not isinstance(value, kind) or isinstance(value, bool):
-                raise ReportError(
-                    f"entry {number + 1} of '{key}' has no '{name}'",
-                    where=where,
-                    remedy=_FROM,
-                )
+                raise ReportError(f"entry {number + 1} of '{key}' has no '{name}'", where=where, remedy=_FROM)
         if "seconds" in kinds:
             seconds, sizes = line["seconds"], line["message_bytes"]
             numbers = [*(seconds.get(name) for name in ("least", "mean", "most")), *sizes]

@@ -64,9 +64,7 @@ def document(
     return {
         "hocket_report": 1,
         "ranks": ranks,
-        "silent": list(account.silent),
-        "cut_short": list(account.cut_short),
-        "problems": list(account.problems),
+        **{name: list(getattr(account, name)) for name in ("silent", "cut_short", "problems")},
         "lines": [_object(line, found[line.site]) for line in account.lines],
         "choices": [asdict(choice) for choice in account.choices],
         "advice": advice(account),

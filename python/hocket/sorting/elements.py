@@ -61,12 +61,7 @@ def permute(
         call.target = target_for(out, len(call.source) if count is None else count, call.source)
 
     call.prepare(prepare)
-    call.run(
-        "hocket_permute",
-        *call.source_arguments(),
-        pointer(call.integers),
-        *call.target_arguments(),
-    )
+    call.run("hocket_permute", *call.source_arguments(), pointer(call.integers), *call.target_arguments())
     return call.result(out)
 
 

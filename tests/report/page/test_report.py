@@ -11,7 +11,7 @@ import pytest
 from hocket import _core
 from hocket.cli import main
 from hocket.network import read_network
-from hocket.pictures.places import picture
+from hocket.pictures.channels import picture
 from hocket.planning.plan import plan_collective
 from hocket.report import plan_part
 from report_files import plan_file, run_report, tuned

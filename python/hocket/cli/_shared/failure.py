@@ -14,7 +14,7 @@ from typing import IO, Any, Final
 
 import click
 
-from hocket.cli._shared.usage import one_line
+from hocket.cli._shared.commands import one_line
 from hocket.errors import HocketError
 from hocket.system.text import Escaped, printable, shortened
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hocket.cli._shared.usage import Choice, Decorator, gathered, named, options
+from hocket.cli._shared.commands import Choice, Decorator, gathered, named, options
 from hocket.errors import UsageError
 from hocket.system.files import as_error, open_file
 

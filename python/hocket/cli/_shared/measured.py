@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from hocket.cli._shared.commands import Decorator, Number
 from hocket.cli._shared.launching import check_ranks_here
-from hocket.cli._shared.usage import Decorator, Number
 from hocket.cli._shared.work import progress_of, with_spinner, write_files
 from hocket.errors import UsageError
 

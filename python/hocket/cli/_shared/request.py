@@ -10,7 +10,7 @@ import click
 
 from hocket import _core
 from hocket._core import Demand, Network
-from hocket.cli._shared.usage import Decorator, Whole, named
+from hocket.cli._shared.commands import Decorator, Whole, named
 from hocket.cli._shared.work import read_whole, wants_json, with_spinner
 from hocket.demand import read_traffic
 from hocket.demand.collectives import ALL_REDUCE, COLLECTIVES, IRREGULAR, REDUCE_SCATTER, find, scheduled_as
@@ -19,8 +19,7 @@ from hocket.system.text import counted
 from hocket.units import format_bytes, format_time, format_total, parse_bytes, parse_time
 
 if TYPE_CHECKING:
-    from hocket.planning.figures import Figures
-    from hocket.planning.plan import PlannedExchange
+    from hocket.planning.plan import Figures, PlannedExchange
 
 DEFAULT_BYTES: Final = format_bytes(_core.REFERENCE_BYTES).replace(" ", "")
 MOST_BYTES: Final = 2**50

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hocket import _core
+from hocket.cli._shared.commands import Decorator
 from hocket.cli._shared.options import loud
 from hocket.cli._shared.plan_output import PREDICTED, dump_lines
 from hocket.cli._shared.request import Request, size_text
-from hocket.cli._shared.usage import Decorator
 from hocket.cli._shared.work import tell, with_spinner, write_atomically
 from hocket.demand.collectives import EQUAL, IRREGULAR
 from hocket.errors import PlanError, UsageError

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from hocket.cli._shared.usage import name_of
+from hocket.cli._shared.commands import name_of
 from hocket.errors import HocketError, UsageError
 from hocket.system.files import as_error, beside, opened, read_file, real_path
 from hocket.system.signals import as_exceptions, held_back

@@ -2,7 +2,8 @@
 
 Handle types differ between MPI families, so the part that calls MPI is compiled with the ``mpicc``
 of each. The preloaded shim knows no MPI and only hands calls over (runtime/shim/shim.c). The library of
-sorting and permuting uses the runtime and is built for those who sort.
+sorting and permuting uses the runtime and is built for those who sort. ``LD_PRELOAD`` also holds
+what the user or a tool preloads.
 """
 
 from __future__ import annotations
@@ -14,12 +15,42 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from hocket import _core
-from hocket.errors import UsageError
+from hocket.errors import HocketError, UsageError
 from hocket.launch.runtime.compiling import Wrapper, compile_native, progress, read_wrapper
-from hocket.launch.runtime.preload import SHIM, VARIABLE, with_shim
 from hocket.system.cache import build_once, cache_dir
+
+PRELOAD: Final = "LD_PRELOAD"
+SHIM: Final = "libhocket_shim.so"
+_SEPARATORS: Final = re.compile(r"[:\s]+")  # as ld.so has them: no path in the list can hold one
+
+
+def others() -> list[str]:
+    """Libraries preloaded beside Hocket, in their order."""
+    entries = _SEPARATORS.split(os.environ.get(PRELOAD, ""))
+    return [entry for entry in entries if entry and Path(entry).name != SHIM]
+
+
+def can_hold(shim: Path) -> bool:
+    """False for a path that ld.so would split."""
+    return _SEPARATORS.search(str(shim)) is None
+
+
+def with_shim(shim: Path) -> str:
+    """The value that preloads this shim, once, whatever shim was preloaded before.
+
+    Libraries that the user preloads come first: whichever way they pass calls on, these reach Hocket.
+    Raises HocketError for a path that ``LD_PRELOAD`` cannot hold.
+    """
+    if not can_hold(shim):
+        raise HocketError(
+            f"{shim} cannot be preloaded: its path holds a blank or a colon",
+            remedy="set XDG_CACHE_HOME to a directory without",
+        )
+    return ":".join([*others(), str(shim)])
+
 
 CHOSEN_FLAGS = "HOCKET_CXXFLAGS"  # more of them, from the user: sanitizers, say
 _LIBRARY_FLAGS, _LINK_FLAGS = "runtime/library_flags.txt", "runtime/link_flags.txt"
@@ -43,7 +74,7 @@ class Runtime:
     def environment(self) -> dict[str, str]:
         """The variables that switch the runtime on in every rank."""
         return {
-            VARIABLE: with_shim(self.shim),
+            PRELOAD: with_shim(self.shim),
             "HOCKET_RUNTIME": str(self.library),
             "HOCKET_RUNTIME_MPI": self.mpi,
         }

@@ -250,8 +250,7 @@ def _vector(demand: Demand, ranks: int) -> dict[int, int]:
             sizes = [operator.index(size) for size in demand]
             if len(sizes) != ranks:
                 raise UsageError(
-                    f"{len(sizes)} sizes for {ranks} ranks",
-                    remedy="give one per rank, or {target: bytes}",
+                    f"{len(sizes)} sizes for {ranks} ranks", remedy="give one per rank, or {target: bytes}"
                 )
             vector = {rank: size for rank, size in enumerate(sizes) if size != 0}
     except TypeError as error:

@@ -22,14 +22,15 @@ from hocket.launch.runtime import probe
 from hocket.launch.runtime.build import (
     CHOSEN_FLAGS,
     LIBRARY,
+    SHIM,
     SORT_LIBRARY,
     Runtime,
     build_runtime,
     build_sort,
+    can_hold,
     digest_of,
     native_dir,
 )
-from hocket.launch.runtime.preload import SHIM, can_hold
 from hocket.system.cache import build_once, check_installed
 from hocket.system.files import real_path
 
