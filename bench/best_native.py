@@ -33,7 +33,7 @@ from results_file import Row, alternating, begin, cells, grouped, provenance, se
 
 CALLS = {  # as the libraries name the call of a cell
     "changing": "alltoall",
-    **dict.fromkeys(("equal", "dense", "fresh", "sparse"), "alltoallv"),
+    **dict.fromkeys(("equal", "dense", "fresh", "skewed", "sparse"), "alltoallv"),
     "reduce_scatter": "reduce_scatter_block",
 }
 # They choose again, or serve other communicators.

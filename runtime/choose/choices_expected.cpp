@@ -89,11 +89,11 @@ std::vector<double> Choices::predictions(MPI_Comm own, const Choice& choice,
   MPI_Request request = MPI_REQUEST_NULL;
   check(PMPI_Iallreduce(here.data(), found.data(), static_cast<int>(here.size()), MPI_DOUBLE, MPI_MAX, own, &request));
   wait_until_done(request);
-  const double port = static_cast<double>(choice.sizes.most) / PlanStore::instance().network().host_rate() / faster_;
+  const double port = static_cast<double>(choice.sizes.most) / PlanStore::instance().network().host_rate();
   for (std::size_t i = 0; i < exchanges.size(); ++i) {
     constexpr double usual = 1.15;  // over the bound, a schedule for the very sizes (bench/results/lab-vector.md)
     if (candidate(i).planned)
-      found[i] = usual * choice.bound_seconds / faster_;
+      found[i] = usual * std::max(port, choice.bound_seconds) / faster_;
     else if (exchanges[i] == nullptr)
       found[i] = choice.native_seconds > 0 ? choice.native_seconds : std::numeric_limits<double>::quiet_NaN();
     else if (found[i] == 0)
@@ -101,7 +101,6 @@ std::vector<double> Choices::predictions(MPI_Comm own, const Choice& choice,
     const bool is_spread = pattern == Pattern::all_to_all || pattern == Pattern::irregular;
     if (is_spread && !candidate(i).two_level && !candidate(i).planned)
       found[i] = in_a_crowd(found[i], choice.native_seconds, candidate(i));
-    if (exchanges[i] != nullptr || candidate(i).planned) found[i] = std::max(found[i], port);
   }
   return found;
 }

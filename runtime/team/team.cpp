@@ -138,7 +138,7 @@ Team::~Team() {
   choices_.reset();  // tells what it has learned
   if (setup_->number == 0 || (setup_->private_asked && !setup_->private_comm)) return;
   setup_->problem = std::move(problem_);
-  if (settings().choose == Choose::learn) setup_->vectors.reset();  // their selections were this communicator's
+  if (settings().choose != Choose::off) setup_->vectors.reset();  // what calls are chosen by was this communicator's
   keep(std::move(setup_));
 }
 
@@ -171,6 +171,8 @@ void Team::meet(MPI_Comm comm) {
   }
   const bool ways_stay = !places.ways_changed && !places.ways_watched;
   if (places.all_kept && ways_stay) {
+    // Ranks may meet in the middle of a call whose sizes are remembered: its memory stays.
+    if (setup_->vectors && !kept->vectors) kept->vectors = std::move(setup_->vectors);
     setup_ = std::move(kept);
     if (setup_->vectors) setup_->vectors->serve(*this);
     problem_ = setup_->problem;

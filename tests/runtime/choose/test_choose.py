@@ -54,7 +54,7 @@ def calls(launch: Launched, kept: Path) -> Callable[..., Told]:
         env: Mapping[str, str] = MappingProxyType({}),
     ) -> Told:
         program = f"choice_calls {form} {size} {number} {native} {scheduled} {look}"
-        done = launch(program, network, 4, *(options or LEARN), env={**env, "HOCKET_CHOICES": str(kept)})
+        done = launch(program, network, 4, *(options or LEARN), env={"HOCKET_CHOICES": str(kept), **env})
         assert done.returncode == 0 and "ok " in done.stdout, done.stdout + done.stderr
         found = re.search(
             r"scheduled (\d+) first (-?\d+) last (-?\d+) persistent (\d) agreements (\d+)", done.stdout
@@ -296,6 +296,16 @@ def test_sizes_that_come_again_may_have_a_schedule_of_their_own(
         text = only_file(kept).read_text()
         assert "layout=sparse-0-skewed-1" in text and ("candidate=planned," in text) == offered
         only_file(kept).unlink()
+
+
+def test_sizes_are_remembered_where_plans_of_an_earlier_communicator_are_taken_over(
+    calls: Callable[..., Told],
+) -> None:
+    """In the call in which ranks meet. Memory that was freed is filled with what no size is."""
+    env = {"MALLOC_PERTURB_": "165", "HOCKET_CHOICES": ""}
+    told = calls(SLOW, FAST, *LEARN, "-vv", form="vector-skewed-again", number=12, size=32768, env=env)
+    assert told.scheduled == 10
+    assert len(re.findall(r"predicted milliseconds:.* planned ", told.said)) == 2
 
 
 def test_nonblocking_irregular_calls_follow_what_blocking_ones_have_found(calls: Callable[..., Told]) -> None:

@@ -3,16 +3,17 @@
  * ranks' blocks), sums (all-reduces of floating-point numbers, the same in each call), sums-late (all-reduces; sums in
  * the last quarter of the calls), sums-early (the same, and a sum in the first call), sums-later (nonblocking sums with
  * a barrier after each), vector (MPI_Alltoallv, other sizes in each call), vector-skewed (the same, with one message of
- * each rank 32 times as long as the others), vector-skewed-same (the same sizes in all calls), vector-later (in the
- * last quarter of the calls nonblocking ones, with a barrier after each), both (persistent after blocking), sizes
- * (blocking; BYTES in the first call, half of it in the next, down to a 32nd, and so on), left (blocking; BYTES in the
- * first two calls, half of it in all others), hiccup (blocking; the library's second call takes NATIVE_US, all others a
- * thousandth), opens (the same of the first), or stalls (blocking; the library's call takes NATIVE_US on one rank in
- * turn, a thousandth on the others, as if a message to it had been lost). The runtime sees this program's clock: a call
- * that sends no message of the runtime's takes NATIVE_US, another one SCHEDULED_US. So what it finds out does not
- * depend on the machine. LOOK_US: nor does what meetings and small messages take: MPI_Wtime moves by so much whenever
- * the runtime looks at it, from the seventh time on by LATER_US. Prints how many calls (where there are any: sums) were
- * scheduled, which were the first and the last, and how often this rank agreed with the others on something. */
+ * each rank 32 times as long as the others), vector-skewed-same (the same sizes in all calls), vector-skewed-again
+ * (these on one copy of MPI_COMM_WORLD, which is freed, and then on another), vector-later (in the last quarter of the
+ * calls nonblocking ones, with a barrier after each), both (persistent after blocking), sizes (blocking; BYTES in the
+ * first call, half of it in the next, down to a 32nd, and so on), left (blocking; BYTES in the first two calls, half of
+ * it in all others), hiccup (blocking; the library's second call takes NATIVE_US, all others a thousandth), opens (the
+ * same of the first), or stalls (blocking; the library's call takes NATIVE_US on one rank in turn, a thousandth on the
+ * others, as if a message to it had been lost). The runtime sees this program's clock: a call that sends no message of
+ * the runtime's takes NATIVE_US, another one SCHEDULED_US. So what it finds out does not depend on the machine.
+ * LOOK_US: nor does what meetings and small messages take: MPI_Wtime moves by so much whenever the runtime looks at it,
+ * from the seventh time on by LATER_US. Prints how many calls (where there are any: sums) were scheduled, which were
+ * the first and the last, and how often this rank agreed with the others on something. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -167,7 +168,9 @@ int main(int argc, char** argv) {
   if (argc > 6) look_us = later_us = atol(argv[6]);
   if (argc > 7) later_us = atol(argv[7]);
   const int vector = strncmp(argv[1], "vector", 6) == 0, sizes = strcmp(argv[1], "sizes") == 0, most = b.bytes;
-  const int same = strcmp(argv[1], "vector-skewed-same") == 0;
+  const int again = strcmp(argv[1], "vector-skewed-again") == 0;
+  const int same = again || strcmp(argv[1], "vector-skewed-same") == 0;
+  MPI_Comm comm = MPI_COMM_WORLD;
   int* counts = malloc(3 * (size_t)b.n * sizeof(int));
   int *places = counts + b.n, *received = places + b.n;
   const int stalls = strcmp(argv[1], "stalls") == 0, left = strcmp(argv[1], "left") == 0,
@@ -180,6 +183,10 @@ int main(int argc, char** argv) {
   int scheduled = 0, first = -1, last = -1;
   for (int round = 0; round < calls; ++round) {
     if (waits) MPI_Barrier(MPI_COMM_WORLD);
+    if (again && round % (calls / 2) == 0) {
+      if (round > 0) MPI_Comm_free(&comm);
+      MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    }
     scheduled_call = 0;
     if (sizes) b.bytes = most >> round % 6;
     if (left) b.bytes = most >> (round >= 2);
@@ -203,7 +210,7 @@ int main(int argc, char** argv) {
       MPI_Wait(&request, MPI_STATUS_IGNORE);
       MPI_Barrier(MPI_COMM_WORLD);
     } else if (vector)
-      MPI_Alltoallv(b.out, counts, places, MPI_BYTE, b.in, received, places, MPI_BYTE, MPI_COMM_WORLD);
+      MPI_Alltoallv(b.out, counts, places, MPI_BYTE, b.in, received, places, MPI_BYTE, comm);
     else if (b.reduce)
       MPI_Allreduce(b.out, b.in, b.n * b.bytes, MPI_BYTE, MPI_BXOR, MPI_COMM_WORLD);
     else if (b.gather)
