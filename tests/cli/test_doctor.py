@@ -27,6 +27,8 @@ from hocket.launch.mpi import Mpi, MpiFamily
 from hocket.launch.runtime import find_runtime, ready
 from hocket.network import Defaults, read_network
 
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[[Case], Iterator[Finding]]
 
 

@@ -18,6 +18,8 @@ from hocket.export.c_source import routine_source
 from hocket.network import read_network
 from hocket.planning.plan import PlannedExchange, plan_collective
 
+pytestmark = pytest.mark.by_turns
+
 HERE = Path(__file__).parent
 FIGURE1 = str(HERE.parents[1] / "examples" / "networks" / "figure1.toml")
 
@@ -45,7 +47,6 @@ def run_check(mpi: MpiUnderTest, routine: Path, ranks: int, *flags: str, **varia
     return mpi.run(program, ranks, **variables)
 
 
-@pytest.mark.by_turns
 @pytest.mark.parametrize(
     ("network", "ranks", "flow"),
     [

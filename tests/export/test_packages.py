@@ -18,6 +18,8 @@ from hocket.export.packages import cmake_file, cmake_version_file, compile_flags
 from hocket.launch.mpi import Mpi
 from mpi_programs import compile_with_hocket, hocket, mpiexec
 
+pytestmark = pytest.mark.by_turns
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 EXAMPLE, SORTS = EXAMPLES / "exchange" / "exchange.c", EXAMPLES / "sort" / "sort.c"
 PLACES = ["/opt/hocket", "/home/a b/it's #1"]

@@ -23,6 +23,8 @@ from hocket.launch.mpi import launch_command as command_of
 from hocket.network.description import NetworkDescription
 from hocket.network.parts import Link, Node
 
+pytestmark = pytest.mark.by_turns
+
 needs_root = pytest.mark.skipif(
     os.geteuid() != 0 or shutil.which("nsenter") is None, reason="the lab needs root and nsenter (util-linux)"
 )

@@ -17,6 +17,7 @@ from hocket.measure.discovered import Found
 from hocket.network import read_network
 
 pytestmark = [
+    pytest.mark.by_turns,
     pytest.mark.lab,
     pytest.mark.skipif(
         os.geteuid() != 0 or shutil.which("nsenter") is None,

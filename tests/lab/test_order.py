@@ -21,6 +21,8 @@ from hocket.launch.mpi import Mpi, MpiFamily, lab_environment, launch_command
 from hocket.network import read_network_description
 from slurm_tools import compiled, slurm_or_skip
 
+pytestmark = pytest.mark.by_turns
+
 needs_root = pytest.mark.skipif(
     os.geteuid() != 0 or shutil.which("nsenter") is None, reason="the lab needs root and nsenter (util-linux)"
 )

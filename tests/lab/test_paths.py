@@ -24,6 +24,8 @@ from hocket.network.path_probe import Probe
 from hocket.network.paths import asked_of, choose
 from probes import asked
 
+pytestmark = pytest.mark.by_turns
+
 needs_root = pytest.mark.skipif(
     os.geteuid() != 0 or shutil.which("nsenter") is None, reason="the lab needs root and nsenter (util-linux)"
 )

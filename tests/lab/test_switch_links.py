@@ -24,6 +24,7 @@ from mpi_programs import compile_with_hocket, installation
 from reported_calls import Said, all_scheduled
 
 pytestmark = [
+    pytest.mark.by_turns,
     pytest.mark.lab,
     pytest.mark.skipif(
         os.geteuid() != 0 or shutil.which("nsenter") is None,

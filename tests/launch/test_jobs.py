@@ -17,6 +17,8 @@ import pytest
 from builds import compile_once
 from hocket.launch.mpi import Mpi, MpiFamily, launch_command
 
+pytestmark = pytest.mark.by_turns
+
 RANKS = 4
 WAIT_AND_EXIT = "sleep 0.5; exit 7"  # MPICH's launcher may die of ranks that end as they begin
 

@@ -10,6 +10,8 @@ import pytest
 from hocket.launch.mpi import Mpi, MpiFamily, launch_command, mpi_of_rank
 from mpi_programs import installation, run_ranks
 
+pytestmark = pytest.mark.by_turns
+
 RANKS = 3
 
 

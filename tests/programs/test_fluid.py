@@ -18,6 +18,8 @@ from programs.grids import grid
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "fluid"))
 from meshes import halo_matrix, write_mesh
 
+pytestmark = pytest.mark.by_turns
+
 FLUID = Path(__file__).parents[2] / "examples" / "fluid"
 
 MESH = grid(9)

@@ -19,6 +19,8 @@ from hocket.launch.job import in_a_job
 from hocket.launch.mpi import Mpi, launch_command
 from mpi_programs import python_env
 
+pytestmark = pytest.mark.by_turns
+
 NETWORK = ("--network", "chain:2,2", "--placement", "order")
 HOCKET = (sys.executable, "-m", "hocket")
 QUICK = ("--time", "0.02")
@@ -61,7 +63,6 @@ def test_large_messages_are_scheduled_small_ones_passed_on(mpi: Mpi, pattern: st
             assert 0 < times["least"] <= times["p10"] <= times["median"] <= times["p90"] <= times["most"]
 
 
-@pytest.mark.by_turns
 def test_every_candidate(mpi: Mpi) -> None:
     done = started(mpi, "all-gather", *NETWORK, "--sizes", "8,64K", "--json", "--candidates")
     candidates = json.loads(done.stdout)["Candidates"].split()
@@ -73,7 +74,6 @@ def test_every_candidate(mpi: Mpi) -> None:
         assert row["regret"] == pytest.approx(medians[row["choice"]] / min(medians.values()) - 1)
 
 
-@pytest.mark.by_turns
 def test_candidates_need_a_runtime(mpi: Mpi) -> None:
     done = started(mpi, "all-to-all", "--sizes", "8", "--candidates")
     assert done.returncode == 2 and "there are no candidates" in done.stderr and not done.stdout
@@ -86,7 +86,6 @@ def test_irregular_messages(mpi: Mpi) -> None:
     assert all(row["wrong"] == "" and row["bound"] > 0 for row in found.values())
 
 
-@pytest.mark.by_turns
 def test_without_a_network_only_the_library_is_measured(mpi: Mpi) -> None:
     found = rows(started(mpi, "all-to-all", "--sizes", "64K", "--json"))
     assert found[65536]["scheduled"] is found[65536]["ratio"] is found[65536]["bound"] is None
@@ -100,7 +99,6 @@ def test_the_runtime_says_why_nothing_is_scheduled(mpi: Mpi) -> None:
     assert "the MPI library serves this communicator" in done.stderr
 
 
-@pytest.mark.by_turns
 def test_table_csv_and_picture(mpi: Mpi, tmp_path: Path) -> None:
     files = ("--csv", tmp_path / "times.csv", "--plot", f"times={tmp_path / 'times.svg'}")
     done = started(mpi, "all-to-all", *NETWORK, "--sizes", "8:64K:8", *files)
@@ -169,7 +167,6 @@ def test_in_a_prepared_shell(mpi: Mpi, tmp_path: Path) -> None:
         assert not told
 
 
-@pytest.mark.by_turns
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize("more", [(), ("--json",)], ids=["table", "json"])
 def test_full_standard_output(mpi: Mpi, more: tuple[str, ...]) -> None:

@@ -14,6 +14,8 @@ from hocket.launch.mpi import Mpi
 from mpi_programs import compile_with_hocket, hocket, mpiexec, python_env
 from plan_file import checksum
 
+pytestmark = pytest.mark.by_turns
+
 PROGRAMS = Path(__file__).parents[1] / "programs"
 HEADER = 24  # magic, version, checksum
 

@@ -18,6 +18,8 @@ from hocket.launch.runtime.build import build_runtime
 from mpi_programs import mpiexec
 from scheduled_calls import EVERYTHING
 
+pytestmark = pytest.mark.by_turns
+
 Launch = Callable[..., CompletedProcess[str]]
 ENOUGH = 48 << 10
 

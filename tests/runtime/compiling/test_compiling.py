@@ -25,9 +25,17 @@ BUILDER = """
 import os, sys
 from pathlib import Path
 from hocket.system.cache import build_once
+from hocket.launch.runtime import compiling
 from hocket.launch.runtime.compiling import compile_native
 
 pids, command = sys.argv[1], sys.argv[2:]
+
+class Compile(compiling._Compile):
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        Path(pids).with_name("started").touch()
+
+compiling._Compile = Compile
 compiles = lambda folder, work: compile_native([*command, f"{pids}/0"], os.environ, work)
 build_once("runtime-1", ["a"], compiles)
 """
@@ -110,9 +118,10 @@ def build(places: dict[str, Path], script: str) -> subprocess.Popen[bytes]:
 
 
 def start_builder(places: dict[str, Path]) -> tuple[subprocess.Popen[bytes], int]:
-    """A process that builds, with a compiler at work; and the compiler's process."""
+    """A process that builds, with a compiler at work that would end with it; and the compiler's process."""
     builder, file = build(places, BUILDER), places["pids"] / "0"
     wait_until(lambda: file.exists() and file.read_text().strip(), "the compiler does not start")
+    wait_until(places["pids"].with_name("started").exists, "starting the compiler does not return")
     return builder, int(file.read_text())
 
 

@@ -20,6 +20,8 @@ from hocket.launch.mpi import Mpi
 from plan_store_program import compile_command
 from reported_calls import Said
 
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., Said]
 
 SUBSETS = "subsets 300"

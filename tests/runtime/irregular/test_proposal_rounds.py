@@ -17,6 +17,8 @@ from hocket.network import read_network
 from reported_calls import Said
 from scheduled_calls import ALL, scheduled, thirds
 
+pytestmark = pytest.mark.by_turns
+
 Check = Callable[..., Said]
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 

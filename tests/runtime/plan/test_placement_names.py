@@ -16,6 +16,8 @@ from hocket.network import read_network
 from mpi_programs import compile_with_hocket
 from reported_calls import Said, all_scheduled, none_scheduled
 
+pytestmark = pytest.mark.by_turns
+
 PROGRAMS = Path(__file__).parents[1] / "programs"
 Check = Callable[..., Said]
 

@@ -18,6 +18,8 @@ from hocket.errors import HocketError
 from hocket.launch.mpi import Mpi, MpiFamily, find_mpi, launch_command
 from hocket.launch.runtime import build_runtime
 
+pytestmark = pytest.mark.by_turns
+
 RANKS = 4
 EVERYONE = [(i, j) for i in range(RANKS) for j in range(RANKS)]
 Record = Callable[..., subprocess.CompletedProcess[str]]

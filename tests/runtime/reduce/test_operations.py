@@ -12,6 +12,8 @@ import pytest
 
 from hocket.launch.mpi import Mpi, MpiFamily
 
+pytestmark = pytest.mark.by_turns
+
 Launch = Callable[..., CompletedProcess[str]]
 
 

@@ -15,6 +15,8 @@ import pytest
 from hocket.launch.mpi import Mpi
 from hocket.launch.runtime import build_runtime
 
+pytestmark = pytest.mark.by_turns
+
 Launched = Callable[..., subprocess.CompletedProcess[str]]
 Line = dict[str, Any]
 

@@ -12,6 +12,8 @@ import pytest
 from call_rows import grid, rows
 from reported_calls import Said
 
+pytestmark = pytest.mark.by_turns
+
 # Calls so long beside their wires that the ranks meet soon, each row on a communicator of its own.
 CALLS = grid(
     (4000000,),
