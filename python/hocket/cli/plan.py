@@ -304,7 +304,7 @@ def _command(collective: _core.Collective) -> click.Command:
                 forecast = with_spinner(
                     "predicting", lambda: forecast_of(exchange, calibration, known.description)
                 )
-            plan_output.finish(exchange, known, output, dump, forecast)
+            plan_output.finish(exchange, request, known, output, dump, forecast)
         elif by_rank and (form := closed_form_of(network, request)) is not None:
             show_rank_alone(known, form, request, rank, dump)
         else:

@@ -45,7 +45,7 @@ from hocket.cli._shared.work import as_columns, check_writable, json_option, tel
 from hocket.demand.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR, usual_alpha
 from hocket.errors import UsageError
 from hocket.planning import aggregation
-from hocket.planning.plan import Figures, PlannedExchange, flow_of, least_of, peak_rss_bytes, simulation
+from hocket.planning.plan import Figures, figures_of, flow_of, least_of, peak_rss_bytes, simulation
 from hocket.units import format_time, parse_time
 
 if TYPE_CHECKING:
@@ -124,19 +124,14 @@ def simulate(
     if path is not None:
         plan = load_plan(path)
         check_same_network(plan, network, path, source, known.is_measured)
-        schedule, waits, name, demand = plan.schedule, plan.waits, plan.header.algorithm, plan.header.demand
     elif two_level:
-        of_hosts, _ = plan_two_level(known, request, calibration)
-        of_ranks, network, waits, name = (
-            of_hosts.exchange,
-            of_hosts.between,
-            of_hosts.waits,
-            of_hosts.planned.algorithm,
-        )
-        schedule, demand = of_ranks.schedule, of_ranks.between
+        planned, _ = plan_two_level(known, request, calibration)
+        of_ranks, plan = planned.exchange, planned.planned
+        network = plan.network
+        plan = _core.Plan(network, of_ranks.schedule, plan.waits, of_ranks.between, plan.algorithm)
     else:
-        planned = request.plan(network)
-        schedule, waits, name, demand = planned.schedule, planned.waits, planned.algorithm, planned.demand
+        plan = request.plan(network)
+    schedule, waits, demand = plan.schedule, plan.waits, plan.demand
     seconds = usual_alpha(demand) if seconds is None else seconds
     flow = flow or flow_of(waits)
     costs = _core.ModelParameters(
@@ -147,17 +142,12 @@ def simulate(
     )
     work = partial(simulation, network, schedule, waits, flow, costs)
     result = with_spinner(f"simulating {len(schedule)} messages", work)
-    bounds = _core.lower_bounds(network, demand)
-    bound_phases, bound_seconds = least_of(name, network, demand, bounds, seconds)
-    exchange = PlannedExchange(
-        network, demand, name, schedule, waits, bounds,
-        bound_phases, bound_seconds, result.seconds,
-    )  # fmt: skip
-    figures = exchange.figures
+    bounds = least_of(plan.algorithm, network, demand, _core.lower_bounds(network, demand), seconds)
+    figures = figures_of(plan, bounds, result.seconds)
     sizes = _size_text(demand)
-    title = f"{demand.pattern} by {name}, {sizes}"
+    title = f"{demand.pattern} by {plan.algorithm}, {sizes}"
     # Bytes carried by an all-to-all are given, so its picture shows the bound for all that the links carry.
-    least = bound_seconds if demand.pattern != ALL_TO_ALL else None
+    least = figures.bound_seconds if demand.pattern != ALL_TO_ALL else None
     drawings = drawings_of(result, schedule, network, title, flow, least)
     for kind, file in plots:
         with_spinner("drawing", partial(draw, file, drawings[kind]))
@@ -165,7 +155,7 @@ def simulate(
     forecast = None
     in_memory = None
     if of_ranks is None:
-        forecast = with_spinner("predicting", lambda: forecast_of(exchange, calibration, known.description))
+        forecast = with_spinner("predicting", lambda: forecast_of(plan, calibration, known.description))
     else:
         in_memory = aggregation.memory_seconds(network, of_ranks, waits)
     report: dict[str, Any] = {

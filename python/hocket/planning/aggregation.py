@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hocket import _core
 from hocket.demand.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, IRREGULAR, find
 from hocket.errors import PlanError, UsageError
-from hocket.planning.plan import AUTO, MOST_STEPS, PlannedExchange, plan_demand, ports_of
+from hocket.planning.plan import AUTO, MOST_STEPS, plan_demand, ports_of
 
 if TYPE_CHECKING:
     from hocket.costs.model import Costs
@@ -28,10 +28,8 @@ class TwoLevelPlan:
     """Two-level exchange and what is known about it."""
 
     network: _core.Network  # of the ranks
-    between: _core.Network  # one rank a host
     exchange: _core.TwoLevelExchange
-    planned: PlannedExchange  # of the hosts, as a plan file has it
-    waits: _core.Waits
+    planned: _core.Plan  # of one rank a host, as a plan file has it
     certificate: _core.TwoLevelCertificate
     time: _core.TwoLevelTime | None
     plan_seconds: float
@@ -97,9 +95,7 @@ def plan_two_level(
     most = int(max(exchange.schedule.lengths(), default=0))
     parameters = costs.parameters(between, most, segmented=True)
     took = _core.two_level_seconds(between, exchange, planned.waits, parameters, read_profile(), steps)
-    return TwoLevelPlan(
-        network, between, exchange, planned, planned.waits, certificate, took, plan_seconds, verify_seconds
-    )
+    return TwoLevelPlan(network, exchange, planned, certificate, took, plan_seconds, verify_seconds)
 
 
 def runs_two_level(network: _core.Network, demand: _core.Demand) -> bool:

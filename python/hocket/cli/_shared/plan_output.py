@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket._core import Network, Schedule
+from hocket._core import Network, Plan, Schedule, token_seconds
 from hocket.cli._shared.options import component_line, loud
 from hocket.cli._shared.request import Request, size_text, time_in_turn
 from hocket.cli._shared.work import as_columns, check_writable, tell, with_spinner, write_atomically
 from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR
 from hocket.errors import UsageError
-from hocket.planning.plan import AUTO, PlannedExchange, able_algorithms
+from hocket.planning.plan import (
+    AUTO,
+    able_algorithms,
+    check_accepted,
+    figures_of,
+    library_seconds,
+    report_of,
+    whole_phases,
+)
 from hocket.units import format_time
 
 if TYPE_CHECKING:
@@ -49,7 +57,8 @@ def check_rank(network: Network, rank: int | None) -> None:
 
 
 def finish(
-    planned: PlannedExchange,
+    planned: Plan,
+    request: Request,
     known: KnownNetwork,
     output: str | None,
     dump: str | None,
@@ -61,20 +70,20 @@ def finish(
     """
     refused = not planned.certificate.ok
     if output is not None and not refused:
-        data = with_spinner("encoding the plan", planned.file().encode)
+        data = with_spinner("encoding the plan", planned.encode)
         write_atomically(output, [data])
     if dump is not None:
         rows = dump_lines(planned.schedule)
         with_spinner(f"writing {dump}", lambda: write_atomically(dump, rows))
     bounds = _bounds(planned)
     # Too many messages to simulate what libraries do: then their steps by the wires alone.
-    library = planned.library_seconds() if forecast is None else {}
+    library = library_seconds(planned) if forecast is None else {}
     more: dict[str, Any] = {} if forecast is None else {"forecast": forecast.as_json()}
     if library:
         more["library"] = [{"name": name, "seconds": seconds} for name, seconds in library.items()]
 
     def lines() -> Iterator[str]:
-        yield describe(planned, known, bounds)
+        yield describe(planned, request, known, bounds)
         if forecast is not None:
             yield from forecast.lines()
         if library:
@@ -109,7 +118,7 @@ def tell_components(components: Sequence[KnownNetwork], request: Request) -> Non
         texts += [
             *([""] if number else []),
             component_line(components, number),
-            describe(planned, known, bounds),
+            describe(planned, request, known, bounds),
         ]
     tell({"components": reports}, lambda: texts)
     if refused:
@@ -138,34 +147,32 @@ def tell_compared(request: Request, known: KnownNetwork) -> None:
     planned = sorted(every, key=lambda one: one.predicted_seconds)
 
     def lines() -> Iterator[str]:
-        yield f"{headline(chosen)}; bound {format_time(chosen.bound_seconds, 4)}"
+        yield f"{headline(chosen, request)}; bound {format_time(chosen.bound_seconds, 4)}"
         yield from loud(known)
         rows = [
             [
                 one.algorithm, one.schedule.phases, format_time(one.predicted_seconds, 4),
-                f"{one.figures.time_ratio:.3f}", "yes" if one.certificate.contention_free else "no",
+                f"{figures_of(one).time_ratio:.3f}", "yes" if one.certificate.contention_free else "no",
             ]
             for one in planned
         ]  # fmt: skip
         yield as_columns(("algorithm", "phases", "time", "/ bound", "contention-free"), rows)
         yield f"auto takes '{chosen.algorithm}'"
 
-    reports = [one.report() for one in planned]
+    reports = [report_of(one) for one in planned]
     tell({"chosen": chosen.algorithm, "algorithms": reports, **known.rates_as_json()}, lines)
 
 
-def _bounds(planned: PlannedExchange) -> TrueBounds | None:
+def _bounds(planned: Plan) -> TrueBounds | None:
     from hocket.planning.bounds import true_bounds
 
     network, demand, direct = planned.network, planned.demand, planned.schedule.direct
     return with_spinner("bounding", lambda: true_bounds(network, demand, direct))
 
 
-def _report(
-    planned: PlannedExchange, known: KnownNetwork, bounds: TrueBounds | None = None
-) -> dict[str, Any]:
-    told = {} if bounds is None else {"bounds": bounds.as_json(planned.whole_phases)}
-    return {**planned.report(), **told, **known.rates_as_json()}
+def _report(planned: Plan, known: KnownNetwork, bounds: TrueBounds | None = None) -> dict[str, Any]:
+    told = {} if bounds is None else {"bounds": bounds.as_json(whole_phases(planned))}
+    return {**report_of(planned), **told, **known.rates_as_json()}
 
 
 def dump_lines(schedule: Schedule) -> Iterator[bytes]:
@@ -183,23 +190,29 @@ def row_lines(schedule: Schedule, rank: int) -> Iterator[bytes]:
         yield b"".join(line for line in lines if me in line.split(b",", 3)[1:3])
 
 
-def describe(planned: PlannedExchange, known: KnownNetwork, bounds: TrueBounds | None = None) -> str:
-    certificate, waits = planned.certificate, planned.waits
-    transfers = len(planned.schedule)
+def describe(planned: Plan, request: Request, known: KnownNetwork, bounds: TrueBounds | None = None) -> str:
+    certificate, waits, figures = planned.certificate, planned.waits, figures_of(planned)
     verdict = "verified" if certificate.ok else "REFUSED by the verifier"
     assumed = " of assumed capacities" if known.assumed else ""
-    share = f", ratio {planned.figures.ratio:.3f}{assumed}"
+    share = f", ratio {figures.ratio:.3f}{assumed}"
     by_phases = planned.demand.pattern == ALL_TO_ALL and planned.schedule.direct
     lines = [
-        headline(planned),
-        f"phases      {planned.schedule.phases}, bound {planned.bound_phases}{share if by_phases else ''}",
-        *([] if bounds is None else [f"bounds      {bounds.line(planned.whole_phases)}"]),
-        *_irregular_lines(planned, assumed),
-        f"time        {format_time(planned.predicted_seconds, 4)} {PREDICTED[planned.prediction]}, "
-        f"bound {format_time(planned.bound_seconds, 4)}, ratio {planned.figures.time_ratio:.3f}{assumed}",
+        headline(planned, request),
+        f"phases      {figures.phases}, bound {figures.bound_phases}{share if by_phases else ''}",
+        *([] if bounds is None else [f"bounds      {bounds.line(whole_phases(planned))}"]),
+    ]
+    if figures.irregular is not None:
+        lines += [
+            f"in turn     {time_in_turn(figures)}{assumed}",
+            f"with tokens {format_time(token_seconds(planned.network, planned.schedule), 4)}",
+            f"splits      {figures.irregular.splits}, {figures.transfers} transfers",
+        ]
+    lines += [
+        f"time        {format_time(figures.predicted_seconds, 4)} {PREDICTED[planned.prediction]}, "
+        f"bound {format_time(figures.bound_seconds, 4)}, ratio {figures.time_ratio:.3f}{assumed}",
         *loud(known),
         f"waits       {len(waits)} of {waits.derived} left after reduction, window {waits.window}"
-        + (f", {len(waits) / transfers:.2f} per message" if transfers else ""),
+        + (f", {len(waits) / figures.transfers:.2f} per message" if figures.transfers else ""),
         f"schedule    {verdict}: {'' if certificate.contention_free else 'NOT '}contention-free, "
         f"{'complete' if certificate.complete else 'NOT complete'}",
         f"took        {planned.plan_seconds:.3f} s to plan, {planned.verify_seconds:.3f} s to verify",
@@ -208,39 +221,21 @@ def describe(planned: PlannedExchange, known: KnownNetwork, bounds: TrueBounds |
     return "\n".join(lines)
 
 
-def _irregular_lines(planned: PlannedExchange, assumed: str) -> list[str]:
-    irregular = planned.figures.irregular
-    if irregular is None:
-        return []
-    return [
-        f"in turn     {time_in_turn(planned.figures)}{assumed}",
-        f"with tokens {format_time(planned.token_seconds, 4)}",
-        f"splits      {irregular.splits}, {planned.figures.transfers} transfers",
-    ]
-
-
-def headline(planned: PlannedExchange) -> str:
+def headline(planned: Plan, request: Request) -> str:
     """Line on what was planned, and by which algorithm."""
-    demand = planned.demand
+    demand, by = planned.demand, f"by '{planned.algorithm}'"
+    name = "irregular exchange" if request.collective == IRREGULAR else request.collective
+    of = f"{name} of {planned.network.ranks} ranks"
     if demand.pattern == IRREGULAR:
-        return (
-            f"{planned.collective or 'irregular exchange'} of {planned.network.ranks} ranks, {demand.messages} "
-            f"messages of {size_text(demand)}, by '{planned.algorithm}', seed {planned.seed}"
-        )
+        return f"{of}, {demand.messages} messages of {size_text(demand)}, {by}, seed {planned.seed}"
     if not demand.by_blocks:
-        return (
-            f"all-to-all of {planned.network.ranks} ranks, {demand.messages} messages of "
-            f"{size_text(demand)}, by '{planned.algorithm}'"
-        )
-    return (
-        f"{planned.collective} of {planned.network.ranks} ranks, {size_text(demand)}, "
-        f"{len(planned.schedule)} messages, by '{planned.algorithm}'"
-    )
+        return f"{of}, {demand.messages} messages of {size_text(demand)}, {by}"
+    return f"{of}, {size_text(demand)}, {len(planned.schedule)} messages, {by}"
 
 
-def show_rank(planned: PlannedExchange, known: KnownNetwork, rank: int, dump: str | None) -> None:
+def show_rank(planned: Plan, known: KnownNetwork, rank: int, dump: str | None) -> None:
     """Print one rank's program of a whole schedule, which the verifier must accept."""
-    planned.check_accepted()
+    check_accepted(planned)
     text = b"".join(row_lines(planned.schedule, rank)).removeprefix(HEADER)
     if dump is not None:
         write_atomically(dump, [HEADER, text])

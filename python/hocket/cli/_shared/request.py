@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from hocket import _core
-from hocket._core import Demand, Network
+from hocket._core import Demand, Network, Plan
 from hocket.cli._shared.commands import Decorator, Whole, named
 from hocket.cli._shared.work import read_whole, wants_json, with_spinner
 from hocket.demand import read_traffic
@@ -19,7 +19,7 @@ from hocket.system.text import counted
 from hocket.units import format_bytes, format_time, format_total, parse_bytes, parse_time
 
 if TYPE_CHECKING:
-    from hocket.planning.plan import Figures, PlannedExchange
+    from hocket.planning.plan import Figures
 
 DEFAULT_BYTES: Final = format_bytes(_core.REFERENCE_BYTES).replace(" ", "")
 MOST_BYTES: Final = 2**50
@@ -123,36 +123,27 @@ class Request:
             return entry.demand(network.ranks, parse_size(self.size or DEFAULT_BYTES), self.root)
         return _core.Demand(network.ranks, max(sizes, default=0), entry.pattern, contributions=sizes)
 
-    def plan(self, network: Network, algorithm: str | None = None) -> PlannedExchange:
+    def plan(self, network: Network, algorithm: str | None = None) -> Plan:
         """The exchange by the algorithm asked for, or another one. Raises HocketError."""
-        from hocket.planning.plan import plan_collective, plan_demand
+        from hocket.planning.plan import plan_demand
 
         if self.root >= network.ranks:
             raise UsageError(
                 f"--root {self.root}: the network has ranks 0 to {network.ranks - 1}",
                 remedy="give one of these",
             )
-        by = algorithm or self.algorithm
-        text = f"planning {network.ranks} ranks"
-        alpha = None if self.alpha is None else named("--alpha", parse_time, self.alpha)
-        if self.collective == IRREGULAR:
-            demand = self.demand(network)
-            planned = with_spinner(
-                text, lambda: plan_demand(network, demand, by, self.window, alpha or 0.0, self.seed)
-            )
-            if self._kept and algorithm is None and not wants_json():
-                click.echo(
-                    f"{format_total(self._kept)} need no message: sender and receiver are the same rank",
-                    err=True,
-                )
-            return planned
-        sizes, bytes = self._sizes(network), parse_size(self.size or DEFAULT_BYTES)
-        return with_spinner(
-            text,
-            lambda: plan_collective(
-                self.collective, network, bytes, by, self.window, alpha, root=self.root, contributions=sizes
-            ),
+        usual = COLLECTIVES[self.collective].usual_alpha
+        alpha = usual if self.alpha is None else named("--alpha", parse_time, self.alpha)
+        demand, by = self.demand(network), algorithm or self.algorithm
+        planned = with_spinner(
+            f"planning {network.ranks} ranks",
+            lambda: plan_demand(network, demand, by, self.window, alpha, self.seed),
         )
+        if self._kept and algorithm is None and not wants_json():
+            click.echo(
+                f"{format_total(self._kept)} need no message: sender and receiver are the same rank", err=True
+            )
+        return planned
 
     def _sizes(self, network: Network) -> list[int] | None:
         if self.contributions is None:

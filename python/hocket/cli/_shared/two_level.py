@@ -90,7 +90,7 @@ def write_plan(planned: aggregation.TwoLevelPlan, name: str, output: str, refuse
     if name == IRREGULAR:
         raise UsageError("a plan file of aggregates does not say what each rank sends", remedy="leave -o")
     if not refused:
-        write_atomically(output, [planned.planned.file().encode()])
+        write_atomically(output, [planned.planned.encode()])
 
 
 def _lines(report: dict[str, Any], planned: aggregation.TwoLevelPlan, known: KnownNetwork) -> list[str]:
@@ -100,7 +100,7 @@ def _lines(report: dict[str, Any], planned: aggregation.TwoLevelPlan, known: Kno
         f"{report['collective']} of {report['ranks']} ranks on {report['hosts']} hosts, "
         f"{size_text(planned.exchange.demand)}, aggregated: {report['messages']} messages instead of "
         f"{report['direct_messages']}, by '{report['algorithm']}'",
-        f"phases      {report['phases']}, window {planned.waits.window}, {len(planned.waits)} waits",
+        f"phases      {report['phases']}, window {planned.planned.waits.window}, {len(planned.planned.waits)} waits",
         memory_line(planned.time, planned.exchange),
     ]
     if planned.time is not None:
@@ -141,7 +141,7 @@ def check_two_level_plan(plan: _core.Plan, network: _core.Network, where: str) -
     if max(network.ranks_per_node) == 1:
         raise UsageError("--two-level: the network has one rank a host, so there is nothing to aggregate",
                          remedy="say how many there are: --ranks-per-host")  # fmt: skip
-    if max(plan.build_network().ranks_per_node) > 1:
+    if max(plan.network.ranks_per_node) > 1:
         raise PlanError(f"{where}: aggregates follow plans of one rank a host, and this one has more",
                         remedy="plan with --two-level, or verify without it")  # fmt: skip
 
@@ -149,5 +149,5 @@ def check_two_level_plan(plan: _core.Plan, network: _core.Network, where: str) -
 def exchange_of(plan: _core.Plan, network: _core.Network) -> _core.TwoLevelExchange:
     """Two-level exchange as runs make it of a plan of one rank a host, whose schedule carries all ranks'
     messages."""
-    demand = aggregation.demand_of_ranks(network, plan.header.demand)
+    demand = aggregation.demand_of_ranks(network, plan.demand)
     return _core.two_level(_core.groups_of(network), demand, plan.schedule)
