@@ -45,7 +45,7 @@ from hocket.demand.collectives import (
     takes_contributions,
 )
 from hocket.errors import PlanError
-from hocket.planning.plan import BY_PHASES, Figures, peak_rss_bytes, ratio
+from hocket.planning.plan import BY_PHASES, peak_rss_bytes, ratio
 from hocket.system.text import picked
 from hocket.units import format_time
 
@@ -138,7 +138,6 @@ def show_rank_alone(
     """Print one rank's program without planning the rest of the schedule. Exit code 1 if the proof fails."""
     network, window = known.network, request.window
     demand = request.demand(network)
-    hosts = len(network.hosts)
     bounds = _core.lower_bounds(network, demand)
     begun = time.perf_counter()
     # The program comes last: it needs most memory.
@@ -153,14 +152,14 @@ def show_rank_alone(
         write_atomically(dump, itertools.chain([HEADER], rows))
     predicted, kind = with_spinner("simulating", lambda: _time_of(network, form, demand))
     time_ratio = ratio(predicted, bounds.seconds)
-    figures = Figures(
-        pattern=str(demand.pattern), algorithm=form.algorithm, hosts=hosts, ranks=network.ranks,
-        messages=demand.messages, transfers=demand.messages, bytes=demand.bytes, phases=form.phases,
-        bound_phases=bounds.phases, ratio=time_ratio if demand.by_blocks else ratio(form.phases, bounds.phases),
-        time_ratio=time_ratio, bound_seconds=bounds.seconds, predicted_seconds=predicted,
-    )  # fmt: skip
     report = {
-        **figures.as_json(),
+        "pattern": demand.pattern, "algorithm": form.algorithm, "hosts": len(network.hosts), "ranks": network.ranks,
+        "messages": demand.messages, "transfers": demand.messages, "bytes": demand.bytes, "phases": form.phases,
+        "bound_phases": bounds.phases,
+        "ratio": time_ratio if demand.by_blocks else ratio(form.phases, bounds.phases), "time_ratio": time_ratio,
+        "bound_seconds": bounds.seconds, "predicted_seconds": predicted,
+        # Not known, where one rank's row stands for a schedule.
+        "waits": None, "waits_before_reduction": None, "window": None,
         "rank": rank,
         "transfers_of_rank": program.transfers,
         "tokens_of_rank": program.tokens,
@@ -170,7 +169,7 @@ def show_rank_alone(
         "verify_seconds": verify_seconds,
         "peak_rss_bytes": peak_rss_bytes(),
         **known.rates_as_json(),
-    }
+    }  # fmt: skip
     # A host may take several blocks at once, so that fewest phases are not what a ring of blocks is measured by.
     bound = f"{time_ratio:.3f} times the bound of the wires" if demand.by_blocks else f"bound {bounds.phases}"
     lines = [

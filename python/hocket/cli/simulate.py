@@ -45,7 +45,7 @@ from hocket.cli._shared.work import as_columns, check_writable, json_option, tel
 from hocket.demand.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR, usual_alpha
 from hocket.errors import UsageError
 from hocket.planning import aggregation
-from hocket.planning.plan import Figures, figures_of, flow_of, least_of, peak_rss_bytes, simulation
+from hocket.planning.plan import figures_of, flow_of, least_of, peak_rss_bytes, simulation
 from hocket.units import format_time, parse_time
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def simulate(
     sizes = _size_text(demand)
     title = f"{demand.pattern} by {plan.algorithm}, {sizes}"
     # Bytes carried by an all-to-all are given, so its picture shows the bound for all that the links carry.
-    least = figures.bound_seconds if demand.pattern != ALL_TO_ALL else None
+    least = figures["bound_seconds"] if demand.pattern != ALL_TO_ALL else None
     drawings = drawings_of(result, schedule, network, title, flow, least)
     for kind, file in plots:
         with_spinner("drawing", partial(draw, file, drawings[kind]))
@@ -159,7 +159,7 @@ def simulate(
     else:
         in_memory = aggregation.memory_seconds(network, of_ranks, waits)
     report: dict[str, Any] = {
-        **figures.as_json(),
+        **figures,
         "flow": flow,
         "tokens": result.tokens,
         "channels": channels,
@@ -167,7 +167,7 @@ def simulate(
         **known.rates_as_json(),
         **({} if forecast is None else {"forecast": forecast.as_json()}),
     }
-    lines = _lines(figures, flow, sizes, result.tokens, known)
+    lines = _lines(report, sizes, known)
     if of_ranks is not None and in_memory is not None:
         whole = in_memory.put + result.seconds + in_memory.take
         report["two_level"] = {
@@ -198,13 +198,14 @@ def _check_options(path: str | None, pattern: str, two_level: bool) -> None:
         _refuse(given("root"), f"does not belong to --pattern {pattern}", "give --pattern broadcast")
 
 
-def _lines(figures: Figures, flow: str, sizes: str, tokens: int, known: KnownNetwork) -> list[str]:
-    of = "of" if figures.pattern == ALL_TO_ALL else "for"
+def _lines(report: dict[str, Any], sizes: str, known: KnownNetwork) -> list[str]:
+    of = "of" if report["pattern"] == ALL_TO_ALL else "for"
+    predicted, bound = format_time(report["predicted_seconds"], 5), format_time(report["bound_seconds"], 5)
     return [
-        f"'{figures.algorithm}' under {flow}: {figures.transfers} messages {of} {sizes} in "
-        f"{figures.phases} phases, {tokens} tokens",
-        f"predicted   {format_time(figures.predicted_seconds, 5)}, bound {format_time(figures.bound_seconds, 5)}, "
-        f"ratio {figures.time_ratio:.3f}{' of assumed capacities' if known.assumed else ''}",
+        f"'{report['algorithm']}' under {report['flow']}: {report['transfers']} messages {of} {sizes} in "
+        f"{report['phases']} phases, {report['tokens']} tokens",
+        f"predicted   {predicted}, bound {bound}, ratio {report['time_ratio']:.3f}"
+        f"{' of assumed capacities' if known.assumed else ''}",
         *loud(known),
     ]
 

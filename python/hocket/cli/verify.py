@@ -18,7 +18,7 @@ from hocket.cli._shared.work import json_option, read_whole, tell, with_spinner
 from hocket.demand.collectives import ALL_TO_ALL
 from hocket.errors import HocketError
 from hocket.planning import aggregation
-from hocket.planning.plan import Figures, check, figures_of, least_of, peak_rss_bytes, ports_of
+from hocket.planning.plan import check, figures_of, least_of, peak_rss_bytes, ports_of
 from hocket.system.text import picked
 from hocket.units import format_bytes, format_time
 
@@ -81,7 +81,7 @@ def verify(
     seconds = time.perf_counter() - begun
     report: dict[str, Any] = {
         "plan": path,
-        **figures.as_json(),
+        **figures,
         **picked(certificate, "ok", "contention_free", "complete", "worst_channel_use"),
         "violations": certificate.counts,
         "findings": [
@@ -95,7 +95,7 @@ def verify(
         report["free_routes_seconds"] = free
     if exchange is not None:
         report["two_level"] = {"ranks": exchange.demand.ranks, "memory_bytes": max(exchange.memory)}
-    tell(report, lambda: _lines(report, figures, plan, certificate, exchange, known))
+    tell(report, lambda: _lines(report, plan, certificate, exchange, known))
     ctx.exit(0 if certificate.ok else 1)
 
 
@@ -112,7 +112,7 @@ def _certified(path: str, network: Network, demand: Demand) -> float:
 
 
 def _lines(
-    report: dict[str, Any], figures: Figures, plan: Plan, certificate: Certificate | TwoLevelCertificate,
+    report: dict[str, Any], plan: Plan, certificate: Certificate | TwoLevelCertificate,
     exchange: TwoLevelExchange | None, known: KnownNetwork,
 ) -> Iterator[str]:  # fmt: skip
     """The report for people."""
@@ -128,14 +128,14 @@ def _lines(
     yield f"contention-free  {answer[certificate.contention_free]}"
     yield f"ordered by waits {answer[_ordered(certificate)]}, {len(plan.waits)} waits"
     assumed = " of assumed capacities" if known.assumed else ""
-    by_phases = figures.pattern == ALL_TO_ALL and plan.schedule.direct
-    share = f", ratio {figures.ratio:.3f}{assumed}" if by_phases else ""
-    yield f"phases           {phases}, bound {figures.bound_phases}{share}"
-    if figures.irregular:
-        yield f"phases in turn   {time_in_turn(figures)}{assumed}"
+    by_phases = report["pattern"] == ALL_TO_ALL and plan.schedule.direct
+    share = f", ratio {report['ratio']:.3f}{assumed}" if by_phases else ""
+    yield f"phases           {phases}, bound {report['bound_phases']}{share}"
+    if in_turn := time_in_turn(report):
+        yield f"phases in turn   {in_turn}{assumed}"
     yield (
         f"time as planned  {format_time(plan.predicted_seconds, 4)} predicted, "
-        f"bound {format_time(figures.bound_seconds, 4)}, ratio {figures.time_ratio:.3f}{assumed}"
+        f"bound {format_time(report['bound_seconds'], 4)}, ratio {report['time_ratio']:.3f}{assumed}"
     )
     if (free := report.get("free_routes_seconds")) is not None:
         yield f"any routes       bound {format_time(free, 4)}, by the prices given"

@@ -131,7 +131,7 @@ class Plan:
         ``bound_phases``; for an all-gather: seconds over ``bound_seconds``; for an irregular exchange: the
         sum of its phases' times over the bound. ``predicted_seconds / bound_seconds`` also counts
         latencies."""
-        return figures_of(self._plan).ratio
+        return float(figures_of(self._plan)["ratio"])
 
     @cached_property
     def transfers(self) -> NDArray[np.void]:

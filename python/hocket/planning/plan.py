@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,52 +11,6 @@ from hocket import _core
 from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR, find, library_calls
 from hocket.errors import PlanError, UsageError
 from hocket.system.text import picked
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Irregular:
-    """Additional figures of an irregular exchange."""
-
-    largest_bytes: int
-    total_bytes: int
-    lockstep_seconds: float  # its phases one after the other
-    load_bound_seconds: float  # the busiest channel or port
-    splits: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
-    """A schedule of a demand on a network in plain numbers: sizes in bytes, times in seconds.
-
-    ``ratio`` is what the schedule takes over the least possible; 1.0 is optimal. An all-to-all counts phases;
-    those of blocks (all-gathers, reductions) and of parts of messages may differ in length, so these count predicted
-    seconds; an irregular exchange counts the seconds of its phases one after the other. ``time_ratio`` is predicted
-    seconds over the least: it also counts latencies. None: not known, where one rank's row stands for a schedule.
-    """
-
-    pattern: str
-    algorithm: str
-    hosts: int
-    ranks: int
-    messages: int
-    transfers: int
-    bytes: int
-    phases: int
-    bound_phases: int
-    ratio: float
-    time_ratio: float
-    bound_seconds: float
-    predicted_seconds: float
-    waits: int | None = None
-    waits_before_reduction: int | None = None
-    window: int | None = None
-    irregular: Irregular | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """Figures as one flat object."""
-        numbers = asdict(self)
-        more: dict[str, Any] = numbers.pop("irregular") or {}
-        return {**numbers, **more}
 
 
 def ratio(taken: float, bound: float) -> float:
@@ -83,46 +36,51 @@ BY_PHASES: Final = "by phases"
 
 def figures_of(
     plan: _core.Plan, least: tuple[int, float] | None = None, seconds: float | None = None
-) -> Figures:
-    """Figures that reports show. ``least``: phases and seconds of the bound in place of the plan's own; ``seconds``: of
-    the prediction."""
+) -> dict[str, Any]:
+    """A plan in plain numbers, as reports have them: sizes in bytes, times in seconds. ``least``: phases and seconds of
+    the bound in place of the plan's own; ``seconds``: of the prediction.
+
+    ``ratio`` is what the schedule takes over the least possible; 1.0 is optimal. An all-to-all counts phases;
+    those of blocks (all-gathers, reductions) and of parts of messages may differ in length, so these count predicted
+    seconds; an irregular exchange counts the seconds of its phases one after the other. ``time_ratio`` is predicted
+    seconds over the least: it also counts latencies.
+    """
     demand, schedule = plan.demand, plan.schedule
     bound_phases, bound_seconds = least or (plan.bound_phases, plan.bound_seconds)
     predicted = plan.predicted_seconds if seconds is None else seconds
     time_ratio = ratio(predicted, bound_seconds)
-    irregular = None
+    irregular = {}
     if demand.pattern == IRREGULAR:
-        lockstep = float(_core.lockstep_seconds(plan.network, schedule))
-        of_load = _core.lower_bounds(plan.network, demand).one_port_seconds
-        irregular = Irregular(
-            largest_bytes=demand.bytes,
-            total_bytes=demand.total_bytes,
-            lockstep_seconds=lockstep,
-            load_bound_seconds=of_load,
-            splits=len(schedule) - demand.messages,
-        )
-        over = ratio(lockstep, of_load)
+        irregular = {
+            "largest_bytes": demand.bytes,
+            "total_bytes": demand.total_bytes,
+            "lockstep_seconds": _core.lockstep_seconds(plan.network, schedule),
+            "load_bound_seconds": _core.lower_bounds(plan.network, demand).one_port_seconds,
+            "splits": len(schedule) - demand.messages,
+        }
+        over = ratio(irregular["lockstep_seconds"], irregular["load_bound_seconds"])
     else:
         of_parts = demand.by_blocks or not schedule.direct
         over = time_ratio if of_parts else ratio(schedule.phases, bound_phases)
-    return Figures(
-        **picked(demand, "messages", "bytes"),
-        pattern=str(demand.pattern),
-        algorithm=plan.algorithm,
-        hosts=len(plan.network.hosts),
-        ranks=plan.network.ranks,
-        transfers=len(schedule),
-        phases=schedule.phases,
-        bound_phases=bound_phases,
-        ratio=over,
-        time_ratio=time_ratio,
-        bound_seconds=bound_seconds,
-        predicted_seconds=predicted,
-        waits=len(plan.waits),
-        waits_before_reduction=plan.waits.derived,
-        window=plan.waits.window,
-        irregular=irregular,
-    )
+    return {
+        "pattern": demand.pattern,
+        "algorithm": plan.algorithm,
+        "hosts": len(plan.network.hosts),
+        "ranks": plan.network.ranks,
+        "messages": demand.messages,
+        "transfers": len(schedule),
+        "bytes": demand.bytes,
+        "phases": schedule.phases,
+        "bound_phases": bound_phases,
+        "ratio": over,
+        "time_ratio": time_ratio,
+        "bound_seconds": bound_seconds,
+        "predicted_seconds": predicted,
+        "waits": len(plan.waits),
+        "waits_before_reduction": plan.waits.derived,
+        "window": plan.waits.window,
+        **irregular,
+    }
 
 
 def whole_phases(plan: _core.Plan) -> float:
@@ -161,7 +119,7 @@ def check_accepted(plan: _core.Plan) -> None:
 
 def report_of(plan: _core.Plan) -> dict[str, Any]:
     """The object that ``hocket plan … --json`` prints; of a plan that was read without what only planning knows."""
-    report = figures_of(plan).as_json()
+    report = figures_of(plan)
     if plan.certificate is None:
         return report
     report |= picked(plan, "alpha", "prediction")

@@ -152,7 +152,7 @@ def tell_compared(request: Request, known: KnownNetwork) -> None:
         rows = [
             [
                 one.algorithm, one.schedule.phases, format_time(one.predicted_seconds, 4),
-                f"{figures_of(one).time_ratio:.3f}", "yes" if one.certificate.contention_free else "no",
+                f"{figures_of(one)['time_ratio']:.3f}", "yes" if one.certificate.contention_free else "no",
             ]
             for one in planned
         ]  # fmt: skip
@@ -194,25 +194,25 @@ def describe(planned: Plan, request: Request, known: KnownNetwork, bounds: TrueB
     certificate, waits, figures = planned.certificate, planned.waits, figures_of(planned)
     verdict = "verified" if certificate.ok else "REFUSED by the verifier"
     assumed = " of assumed capacities" if known.assumed else ""
-    share = f", ratio {figures.ratio:.3f}{assumed}"
+    share = f", ratio {figures['ratio']:.3f}{assumed}"
     by_phases = planned.demand.pattern == ALL_TO_ALL and planned.schedule.direct
     lines = [
         headline(planned, request),
-        f"phases      {figures.phases}, bound {figures.bound_phases}{share if by_phases else ''}",
+        f"phases      {figures['phases']}, bound {figures['bound_phases']}{share if by_phases else ''}",
         *([] if bounds is None else [f"bounds      {bounds.line(whole_phases(planned))}"]),
     ]
-    if figures.irregular is not None:
+    if in_turn := time_in_turn(figures):
         lines += [
-            f"in turn     {time_in_turn(figures)}{assumed}",
+            f"in turn     {in_turn}{assumed}",
             f"with tokens {format_time(token_seconds(planned.network, planned.schedule), 4)}",
-            f"splits      {figures.irregular.splits}, {figures.transfers} transfers",
+            f"splits      {figures['splits']}, {figures['transfers']} transfers",
         ]
     lines += [
-        f"time        {format_time(figures.predicted_seconds, 4)} {PREDICTED[planned.prediction]}, "
-        f"bound {format_time(figures.bound_seconds, 4)}, ratio {figures.time_ratio:.3f}{assumed}",
+        f"time        {format_time(figures['predicted_seconds'], 4)} {PREDICTED[planned.prediction]}, "
+        f"bound {format_time(figures['bound_seconds'], 4)}, ratio {figures['time_ratio']:.3f}{assumed}",
         *loud(known),
         f"waits       {len(waits)} of {waits.derived} left after reduction, window {waits.window}"
-        + (f", {len(waits) / figures.transfers:.2f} per message" if figures.transfers else ""),
+        + (f", {len(waits) / figures['transfers']:.2f} per message" if figures["transfers"] else ""),
         f"schedule    {verdict}: {'' if certificate.contention_free else 'NOT '}contention-free, "
         f"{'complete' if certificate.complete else 'NOT complete'}",
         f"took        {planned.plan_seconds:.3f} s to plan, {planned.verify_seconds:.3f} s to verify",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -17,9 +17,6 @@ from hocket.demand.collectives import ALL_REDUCE, COLLECTIVES, IRREGULAR, REDUCE
 from hocket.errors import HocketError, UsageError, Where
 from hocket.system.text import counted
 from hocket.units import format_bytes, format_time, format_total, parse_bytes, parse_time
-
-if TYPE_CHECKING:
-    from hocket.planning.plan import Figures
 
 DEFAULT_BYTES: Final = format_bytes(_core.REFERENCE_BYTES).replace(" ", "")
 MOST_BYTES: Final = 2**50
@@ -234,9 +231,9 @@ def size_text(demand: Demand) -> str:
     return f"{format_bytes(demand.bytes)} {'for' if demand.pattern == REDUCE_SCATTER else 'from'} each"
 
 
-def time_in_turn(figures: Figures) -> str:
+def time_in_turn(figures: dict[str, Any]) -> str:
     """The time of the phases one after the other, beside its bound; "" unless irregular."""
-    if (irregular := figures.irregular) is None:
+    if "lockstep_seconds" not in figures:
         return ""
-    taken, least = format_time(irregular.lockstep_seconds, 4), format_time(irregular.load_bound_seconds, 4)
-    return f"{taken}, bound {least}, ratio {figures.ratio:.3f}"
+    taken, least = (format_time(figures[each], 4) for each in ("lockstep_seconds", "load_bound_seconds"))
+    return f"{taken}, bound {least}, ratio {figures['ratio']:.3f}"
