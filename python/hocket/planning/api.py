@@ -152,9 +152,8 @@ class Plan:
         """
         plan = self._plan
         with typed():
-            bounds = true_bounds(plan.network, plan.demand, plan.schedule.direct)
-        told = {} if bounds is None else {"bounds": bounds.as_json(whole_phases(plan))}
-        return report_of(plan) | told
+            bounds = true_bounds(plan.network, plan.demand, plan.schedule.direct, whole_phases(plan))
+        return report_of(plan) | ({} if bounds is None else {"bounds": bounds})
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the plan file that ``hocket run --plan`` takes; it is written whole or not at all."""

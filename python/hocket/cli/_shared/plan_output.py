@@ -26,7 +26,6 @@ from hocket.units import format_time
 
 if TYPE_CHECKING:
     from hocket.network import KnownNetwork
-    from hocket.planning.bounds import TrueBounds
     from hocket.planning.candidates import Forecast
 
 PREDICTED = {
@@ -163,15 +162,15 @@ def tell_compared(request: Request, known: KnownNetwork) -> None:
     tell({"chosen": chosen.algorithm, "algorithms": reports, **known.rates_as_json()}, lines)
 
 
-def _bounds(planned: Plan) -> TrueBounds | None:
+def _bounds(planned: Plan) -> dict[str, Any] | None:
     from hocket.planning.bounds import true_bounds
 
     network, demand, direct = planned.network, planned.demand, planned.schedule.direct
-    return with_spinner("bounding", lambda: true_bounds(network, demand, direct))
+    return with_spinner("bounding", lambda: true_bounds(network, demand, direct, whole_phases(planned)))
 
 
-def _report(planned: Plan, known: KnownNetwork, bounds: TrueBounds | None = None) -> dict[str, Any]:
-    told = {} if bounds is None else {"bounds": bounds.as_json(whole_phases(planned))}
+def _report(planned: Plan, known: KnownNetwork, bounds: dict[str, Any] | None = None) -> dict[str, Any]:
+    told = {} if bounds is None else {"bounds": bounds}
     return {**report_of(planned), **told, **known.rates_as_json()}
 
 
@@ -190,7 +189,11 @@ def row_lines(schedule: Schedule, rank: int) -> Iterator[bytes]:
         yield b"".join(line for line in lines if me in line.split(b",", 3)[1:3])
 
 
-def describe(planned: Plan, request: Request, known: KnownNetwork, bounds: TrueBounds | None = None) -> str:
+def describe(
+    planned: Plan, request: Request, known: KnownNetwork, bounds: dict[str, Any] | None = None
+) -> str:
+    from hocket.planning.bounds import bounds_line
+
     certificate, waits, figures = planned.certificate, planned.waits, figures_of(planned)
     verdict = "verified" if certificate.ok else "REFUSED by the verifier"
     assumed = " of assumed capacities" if known.assumed else ""
@@ -199,7 +202,7 @@ def describe(planned: Plan, request: Request, known: KnownNetwork, bounds: TrueB
     lines = [
         headline(planned, request),
         f"phases      {figures['phases']}, bound {figures['bound_phases']}{share if by_phases else ''}",
-        *([] if bounds is None else [f"bounds      {bounds.line(whole_phases(planned))}"]),
+        *([] if bounds is None else [f"bounds      {bounds_line(bounds)}"]),
     ]
     if in_turn := time_in_turn(figures):
         lines += [
