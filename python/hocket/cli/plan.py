@@ -33,7 +33,7 @@ from hocket.cli._shared.request import (
     size_option,
     window_option,
 )
-from hocket.cli._shared.two_level import TWO_LEVEL, check_two_level, finish_two_level, two_level_option
+from hocket.cli._shared.two_level import TWO_LEVEL, finish_two_level, two_level_option
 from hocket.cli._shared.work import json_option, tell, with_spinner, write_atomically
 from hocket.demand.collectives import (
     ALL_GATHER,
@@ -44,7 +44,7 @@ from hocket.demand.collectives import (
     REDUCE_SCATTER,
     takes_contributions,
 )
-from hocket.errors import PlanError
+from hocket.errors import PlanError, UsageError
 from hocket.planning.plan import BY_PHASES, peak_rss_bytes, ratio
 from hocket.system.text import picked
 from hocket.units import format_time
@@ -133,10 +133,10 @@ def _time_of(
 
 
 def show_rank_alone(
-    known: KnownNetwork, form: _core.ClosedForm | _core.Ring, request: Request, rank: int, dump: str | None
+    form: _core.ClosedForm | _core.Ring, request: Request, known: KnownNetwork, rank: int
 ) -> None:
     """Print one rank's program without planning the rest of the schedule. Exit code 1 if the proof fails."""
-    network, window = known.network, request.window
+    network, window, dump = known.network, request.window, request.dump
     demand = request.demand(network)
     bounds = _core.lower_bounds(network, demand)
     begun = time.perf_counter()
@@ -261,26 +261,12 @@ def _command(collective: _core.Collective) -> click.Command:
         )
 
     @_options(collective, irregular, by_rank)
-    def command(
-        source: str,
-        output: str | None,
-        dump: str | None,
-        rank: int | None,
-        compare: bool,
-        defaults: Defaults,
-        two_level: bool = False,
-        calibration: str | None = None,
-        **asked: Any,
-    ) -> None:
+    def command(source: str, defaults: Defaults, **asked: Any) -> None:
         request = Request(name, **asked)
-        plan_output.check_outputs(output, dump, rank)
-        check_two_level(two_level, rank)
-        if compare:
-            plan_output.check_compare(
-                request.algorithm, output=output, dump=dump, rank=rank, two_level=two_level
-            )
-        named = (output, dump, rank, request.contributions)
-        if irregular or two_level or compare or any(each is not None for each in named):
+        plan_output.check_options(request)
+        rank = request.rank
+        named = (request.output, request.dump, rank, request.contributions)
+        if irregular or request.two_level or request.compare or any(each is not None for each in named):
             components = [load_network(source, defaults)]
         else:
             components = load_components(source, defaults)
@@ -289,11 +275,14 @@ def _command(collective: _core.Collective) -> click.Command:
             return
         (known,) = components
         network = known.network
-        plan_output.check_rank(network, rank)
-        if compare:
+        if rank is not None and rank >= network.ranks:
+            raise UsageError(
+                f"there is no rank {rank}", remedy=f"the network has ranks 0 to {network.ranks - 1}"
+            )
+        if request.compare:
             plan_output.tell_compared(request, known)
-        elif two_level:
-            finish_two_level(request, known, calibration, output, dump)
+        elif request.two_level:
+            finish_two_level(request, known)
         elif rank is None:
             from hocket.planning.candidates import forecast_of
 
@@ -301,13 +290,13 @@ def _command(collective: _core.Collective) -> click.Command:
             forecast = None
             if not irregular:
                 forecast = with_spinner(
-                    "predicting", lambda: forecast_of(exchange, calibration, known.description)
+                    "predicting", lambda: forecast_of(exchange, request.calibration, known.description)
                 )
-            plan_output.finish(exchange, request, known, output, dump, forecast)
+            plan_output.finish(exchange, request, known, forecast)
         elif by_rank and (form := closed_form_of(network, request)) is not None:
-            show_rank_alone(known, form, request, rank, dump)
+            show_rank_alone(form, request, known, rank)
         else:
-            plan_output.show_rank(request.plan(network), known, rank, dump)
+            plan_output.show_rank(request.plan(network), request, known, rank)
 
     return click.command(
         name,

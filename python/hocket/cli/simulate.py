@@ -36,7 +36,6 @@ from hocket.cli._shared.request import (
 )
 from hocket.cli._shared.two_level import (
     TWO_LEVEL,
-    check_two_level,
     memory_line,
     plan_two_level,
     two_level_option,
@@ -114,7 +113,6 @@ def simulate(
     for _, file in plots:
         check_writable(file)
     _check_options(path, pattern, two_level)
-    check_two_level(two_level)
     counts = pattern == IRREGULAR or COLLECTIVES[pattern].forwards
     request = Request(pattern, alpha=alpha if counts else None, **asked)
     known = load_network(source, defaults)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket._core import Network, Plan, Schedule, token_seconds
+from hocket._core import Plan, Schedule, token_seconds
 from hocket.cli._shared.options import component_line, loud
 from hocket.cli._shared.request import Request, size_text, time_in_turn
 from hocket.cli._shared.work import as_columns, check_writable, tell, with_spinner, write_atomically
@@ -39,47 +39,62 @@ ROW_PHASES_AT_ONCE = 64
 MOST_ROWS = 20
 
 
-def check_outputs(output: str | None, dump: str | None, rank: int | None) -> None:
+def check_options(request: Request) -> None:
+    """Raises HocketError for outputs that cannot be written and for options that exclude each other."""
+    output, rank = request.output, request.rank
     check_writable(output)
-    check_writable(dump)
+    check_writable(request.dump)
     if rank is not None and output is not None:
         raise UsageError(
             "a plan file holds the programs of all ranks, and --rank asks for one",
             remedy="use --dump with --rank, or leave out --rank",
         )
+    if rank is not None and request.two_level:
+        raise UsageError("--rank shows what one rank sends, and leaders carry aggregates for others",
+                         remedy="leave --rank or --two-level")  # fmt: skip
+    of_one = {
+        "--output": output,
+        "--dump": request.dump,
+        "--rank": rank,
+        "--two-level": request.two_level or None,
+    }
+    asked = [name for name, value in of_one.items() if value is not None]
+    asked += ["--algorithm"] if request.algorithm != AUTO else []
+    if request.compare and asked:
+        raise UsageError(
+            f"--compare plans by every algorithm, and {' and '.join(asked)} asks for one schedule",
+            remedy=f"leave out --compare, or {' and '.join(asked)}",
+        )
 
 
-def check_rank(network: Network, rank: int | None) -> None:
-    if rank is not None and rank >= network.ranks:
-        raise UsageError(f"there is no rank {rank}",
-                         remedy=f"the network has ranks 0 to {network.ranks - 1}")  # fmt: skip
-
-
-def finish(
-    planned: Plan,
-    request: Request,
-    known: KnownNetwork,
-    output: str | None,
-    dump: str | None,
-    forecast: Forecast | None = None,
-) -> None:
-    """Writes what was asked for and says what was planned.
+def deliver(
+    request: Request, report: dict[str, Any], lines: Callable[[], Iterable[str]], ok: bool, plan: Plan, rows: Schedule
+) -> None:  # fmt: skip
+    """Writes the files that were asked for, the CSV of ``rows``, and says what was planned.
 
     No plan file is written of a schedule that the verifier refuses: exit code 1.
     """
-    refused = not planned.certificate.ok
-    if output is not None and not refused:
-        data = with_spinner("encoding the plan", planned.encode)
-        write_atomically(output, [data])
+    output, dump = request.output, request.dump
+    if output is not None and ok:
+        write_atomically(output, [with_spinner("encoding the plan", plan.encode)])
     if dump is not None:
-        rows = dump_lines(planned.schedule)
-        with_spinner(f"writing {dump}", lambda: write_atomically(dump, rows))
+        with_spinner(f"writing {dump}", lambda: write_atomically(dump, dump_lines(rows)))
+    written = [f"wrote {path}" for path in (output if ok else None, dump) if path is not None]
+    tell(report, lambda: [*lines(), *written])
+    if not ok:
+        if output is not None:
+            click.echo(f"hocket: {output} is not written: the verifier refuses the schedule", err=True)
+        click.get_current_context().exit(1)
+
+
+def finish(planned: Plan, request: Request, known: KnownNetwork, forecast: Forecast | None = None) -> None:
+    """Writes what was asked for and says what was planned."""
     bounds = _bounds(planned)
     # Too many messages to simulate what libraries do: then their steps by the wires alone.
     library = library_seconds(planned) if forecast is None else {}
-    more: dict[str, Any] = {} if forecast is None else {"forecast": forecast.as_json()}
+    report = _report(planned, known, bounds) | ({} if forecast is None else {"forecast": forecast.as_json()})
     if library:
-        more["library"] = [{"name": name, "seconds": seconds} for name, seconds in library.items()]
+        report["library"] = [{"name": name, "seconds": seconds} for name, seconds in library.items()]
 
     def lines() -> Iterator[str]:
         yield describe(planned, request, known, bounds)
@@ -87,13 +102,8 @@ def finish(
             yield from forecast.lines()
         if library:
             yield f"library     {_library(library, planned.bound_seconds)}"
-        yield from (f"wrote {path}" for path in (None if refused else output, dump) if path is not None)
 
-    tell({**_report(planned, known, bounds), **more}, lines)
-    if refused and output is not None:
-        click.echo(f"hocket: {output} is not written: the verifier refuses the schedule", err=True)
-    if refused:
-        click.get_current_context().exit(1)
+    deliver(request, report, lines, planned.certificate.ok, planned, planned.schedule)
 
 
 def _library(seconds: dict[str, float], bound: float) -> str:
@@ -122,19 +132,6 @@ def tell_components(components: Sequence[KnownNetwork], request: Request) -> Non
     tell({"components": reports}, lambda: texts)
     if refused:
         click.get_current_context().exit(1)
-
-
-def check_compare(algorithm: str, **others: object) -> None:
-    """Raises UsageError for options that ask for one schedule."""
-    given = [name for name, value in others.items() if value is not None and value is not False]
-    asked = [f"--{name.replace('_', '-')}" for name in given]
-    if algorithm != AUTO:
-        asked.append("--algorithm")
-    if asked:
-        raise UsageError(
-            f"--compare plans by every algorithm, and {' and '.join(asked)} asks for one schedule",
-            remedy=f"leave out --compare, or {' and '.join(asked)}",
-        )
 
 
 def tell_compared(request: Request, known: KnownNetwork) -> None:
@@ -236,12 +233,12 @@ def headline(planned: Plan, request: Request) -> str:
     return f"{of}, {size_text(demand)}, {len(planned.schedule)} messages, {by}"
 
 
-def show_rank(planned: Plan, known: KnownNetwork, rank: int, dump: str | None) -> None:
+def show_rank(planned: Plan, request: Request, known: KnownNetwork, rank: int) -> None:
     """Print one rank's program of a whole schedule, which the verifier must accept."""
     check_accepted(planned)
     text = b"".join(row_lines(planned.schedule, rank)).removeprefix(HEADER)
-    if dump is not None:
-        write_atomically(dump, [HEADER, text])
+    if request.dump is not None:
+        write_atomically(request.dump, [HEADER, text])
     hops = planned.schedule.hops()
     sends = sum(1 for src, _ in hops if src == rank)
     receives = sum(1 for _, dst in hops if dst == rank)
@@ -252,7 +249,7 @@ def show_rank(planned: Plan, known: KnownNetwork, rank: int, dump: str | None) -
             f"rank {rank} of {planned.network.ranks}: {sends} sends and {receives} receives in "
             f"{planned.schedule.phases} phases (bound {planned.bound_phases}), by '{planned.algorithm}'"
         )
-        yield from row_texts(text, dump)
+        yield from row_texts(text, request.dump)
 
     row = {"rank": rank, "transfers_of_rank": sends + receives}
     tell({**_report(planned, known), **row}, lines)

@@ -107,6 +107,13 @@ class Request:
     algorithm: str = "auto"
     window: int | None = None
     seed: int = 1
+    # What 'hocket plan' is to do with it.
+    output: str | None = None
+    dump: str | None = None
+    rank: int | None = None
+    compare: bool = False
+    two_level: bool = False
+    calibration: str | None = None
     _read: Demand | None = field(default=None, init=False)  # of the traffic
     _kept: int = field(default=0, init=False)  # bytes of it that need no message
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,9 +10,9 @@ import click
 from hocket import _core
 from hocket.cli._shared.commands import Decorator
 from hocket.cli._shared.options import loud
-from hocket.cli._shared.plan_output import PREDICTED, dump_lines
+from hocket.cli._shared.plan_output import PREDICTED, deliver
 from hocket.cli._shared.request import Request, size_text
-from hocket.cli._shared.work import tell, with_spinner, write_atomically
+from hocket.cli._shared.work import with_spinner
 from hocket.demand.collectives import EQUAL, IRREGULAR
 from hocket.errors import PlanError, UsageError
 from hocket.planning import aggregation
@@ -31,12 +32,6 @@ def two_level_option(help: str = "One message between two hosts for all their ra
     return click.option("--two-level", is_flag=True, help=help)
 
 
-def check_two_level(two_level: bool, rank: int | None = None) -> None:
-    if two_level and rank is not None:
-        raise UsageError("--rank shows what one rank sends, and leaders carry aggregates for others",
-                         remedy="leave --rank or --two-level")  # fmt: skip
-
-
 def plan_two_level(
     known: KnownNetwork, request: Request, calibration: str | None
 ) -> tuple[aggregation.TwoLevelPlan, Costs]:
@@ -54,17 +49,13 @@ def plan_two_level(
     return planned, costs
 
 
-def finish_two_level(
-    request: Request, known: KnownNetwork, calibration: str | None, output: str | None, dump: str | None
-) -> None:
-    """Plans, writes what was asked for and says what was planned. Exit code 1 where the verifier refuses it."""
-    planned, costs = plan_two_level(known, request, calibration)
+def finish_two_level(request: Request, known: KnownNetwork) -> None:
+    """Plans, writes what was asked for and says what was planned. The plan file is of one rank a host: runs follow it
+    when they aggregate messages. Raises UsageError for that of an irregular exchange."""
+    planned, costs = plan_two_level(known, request, request.calibration)
     name, network, demand = request.collective, planned.network, planned.exchange.demand
-    refused = not planned.certificate.ok
-    if output is not None:
-        write_plan(planned, name, output, refused)
-    if dump is not None:
-        write_atomically(dump, dump_lines(planned.exchange.schedule))
+    if request.output is not None and name == IRREGULAR:
+        raise UsageError("a plan file of aggregates does not say what each rank sends", remedy="leave -o")
     direct = limit = None
     if aggregation.messages_between_hosts(network, demand) <= MOST_COMPARED:
         direct = with_spinner(
@@ -78,19 +69,8 @@ def finish_two_level(
         "plan_seconds": planned.plan_seconds, "verify_seconds": planned.verify_seconds,
         **known.rates_as_json(),
     }  # fmt: skip
-    written = [f"wrote {path}" for path in (None if refused else output, dump) if path is not None]
-    tell(report, lambda: [*_lines(report, planned, known), *written])
-    if refused:
-        click.get_current_context().exit(1)
-
-
-def write_plan(planned: aggregation.TwoLevelPlan, name: str, output: str, refused: bool) -> None:
-    """Write the plan of one rank a host, which runs follow when they aggregate messages. Raises UsageError for
-    irregular exchanges."""
-    if name == IRREGULAR:
-        raise UsageError("a plan file of aggregates does not say what each rank sends", remedy="leave -o")
-    if not refused:
-        write_atomically(output, [planned.planned.encode()])
+    rows, lines = planned.exchange.schedule, partial(_lines, report, planned, known)
+    deliver(request, report, lines, planned.certificate.ok, planned.planned, rows)
 
 
 def _lines(report: dict[str, Any], planned: aggregation.TwoLevelPlan, known: KnownNetwork) -> list[str]:
