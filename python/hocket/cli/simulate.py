@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hocket import _core
-from hocket._core import Demand, Network, Simulation, TwoLevelExchange
+from hocket._core import Demand, Network, Plan, Simulation, TwoLevelExchange
 from hocket.cli._shared.commands import CollectiveName, Command, Number, given, named
 from hocket.cli._shared.options import (
-    PLOTS,
     calibration_option,
     defaults_options,
-    draw,
-    drawings_of,
     flow_option,
     load_network,
     load_plan,
@@ -42,7 +41,7 @@ from hocket.cli._shared.two_level import (
 )
 from hocket.cli._shared.work import as_columns, check_writable, json_option, tell, with_spinner
 from hocket.demand.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR, usual_alpha
-from hocket.errors import UsageError
+from hocket.errors import MissingToolError, UsageError
 from hocket.planning import aggregation
 from hocket.planning.plan import figures_of, flow_of, least_of, peak_rss_bytes, simulation
 from hocket.units import format_time, parse_time
@@ -51,6 +50,11 @@ if TYPE_CHECKING:
     from hocket.network import Defaults, KnownNetwork
 
 MOST_LINES = 16
+PLOTS = {
+    "timeline": "phases and links over time",
+    "throughput": "histograms of the throughput of messages and phases",
+    "heat": "messages on each link in each phase",
+}
 # Parameters of what only an exchange without a plan can be told.
 PLANNING = ("pattern", "size", "traffic", "algorithm", "seed", "root", "two_level")
 
@@ -97,8 +101,6 @@ def simulate(
     token_cost: str,
     barrier_cost: str,
     overhead: float,
-    calibration: str | None,
-    two_level: bool,
     plots: tuple[tuple[str, str], ...],
     defaults: Defaults,
     **asked: Any,
@@ -112,9 +114,9 @@ def simulate(
 
     for _, file in plots:
         check_writable(file)
-    _check_options(path, pattern, two_level)
     counts = pattern == IRREGULAR or COLLECTIVES[pattern].forwards
     request = Request(pattern, alpha=alpha if counts else None, **asked)
+    _check_options(path, pattern, request.two_level)
     known = load_network(source, defaults)
     network = known.network
     of_ranks: TwoLevelExchange | None = None
@@ -122,8 +124,8 @@ def simulate(
     if path is not None:
         plan = load_plan(path)
         check_same_network(plan, network, path, source, known.is_measured)
-    elif two_level:
-        planned, _ = plan_two_level(known, request, calibration)
+    elif request.two_level:
+        planned, _ = plan_two_level(known, request)
         of_ranks, plan = planned.exchange, planned.planned
         network = plan.network
         plan = _core.Plan(network, of_ranks.schedule, plan.waits, of_ranks.between, plan.algorithm)
@@ -143,19 +145,17 @@ def simulate(
     bounds = least_of(plan.algorithm, network, demand, _core.lower_bounds(network, demand), seconds)
     figures = figures_of(plan, bounds, result.seconds)
     sizes = _size_text(demand)
-    title = f"{demand.pattern} by {plan.algorithm}, {sizes}"
     # Bytes carried by an all-to-all are given, so its picture shows the bound for all that the links carry.
     least = figures["bound_seconds"] if demand.pattern != ALL_TO_ALL else None
-    drawings = drawings_of(result, schedule, network, title, flow, least)
+    title = f"{demand.pattern} by {plan.algorithm}, {sizes}"
     for kind, file in plots:
-        with_spinner("drawing", partial(draw, file, drawings[kind]))
+        with_spinner("drawing", partial(_draw, kind, Path(file), plan, result, title, flow, least))
     channels = _channels(network, result)
     forecast = None
-    in_memory = None
     if of_ranks is None:
-        forecast = with_spinner("predicting", lambda: forecast_of(plan, calibration, known.description))
-    else:
-        in_memory = aggregation.memory_seconds(network, of_ranks, waits)
+        forecast = with_spinner(
+            "predicting", lambda: forecast_of(plan, request.calibration, known.description)
+        )
     report: dict[str, Any] = {
         **figures,
         "flow": flow,
@@ -166,7 +166,8 @@ def simulate(
         **({} if forecast is None else {"forecast": forecast.as_json()}),
     }
     lines = _lines(report, sizes, known)
-    if of_ranks is not None and in_memory is not None:
+    if of_ranks is not None:
+        in_memory = aggregation.memory_seconds(network, of_ranks, waits)
         whole = in_memory.put + result.seconds + in_memory.take
         report["two_level"] = {
             "ranks": of_ranks.demand.ranks, "memory_bytes": max(of_ranks.memory),
@@ -206,6 +207,25 @@ def _lines(report: dict[str, Any], sizes: str, known: KnownNetwork) -> list[str]
         f"{' of assumed capacities' if known.assumed else ''}",
         *loud(known),
     ]
+
+
+def _draw(
+    kind: str, file: Path, plan: Plan, result: Simulation, title: str, flow: str, bound: float | None
+) -> None:
+    """Puts a picture in place whole. Raises MissingToolError without a library that draws."""
+    try:
+        plots = importlib.import_module("hocket.pictures")
+    except ImportError as error:
+        raise MissingToolError(
+            f"drawing needs a Python package that is missing: {error}", remedy="pip install matplotlib"
+        ) from error
+    schedule, network = plan.schedule, plan.network
+    if kind == "timeline":
+        plots.gantt(result, schedule, network, file, title=f"{title}, {flow}", bound=bound)
+    elif kind == "throughput":
+        plots.draw_throughput([plots.stage(flow, result, schedule, network)], file, title=title)
+    else:
+        plots.heat(schedule, network, file, title=title, simulation=result)
 
 
 def _channel_lines(channels: list[dict[str, Any]]) -> Iterator[str]:

@@ -32,14 +32,12 @@ def two_level_option(help: str = "One message between two hosts for all their ra
     return click.option("--two-level", is_flag=True, help=help)
 
 
-def plan_two_level(
-    known: KnownNetwork, request: Request, calibration: str | None
-) -> tuple[aggregation.TwoLevelPlan, Costs]:
+def plan_two_level(known: KnownNetwork, request: Request) -> tuple[aggregation.TwoLevelPlan, Costs]:
     """Plan a two-level exchange by the costs known for the network, which are returned, too."""
     from hocket.planning.candidates import costs_of
 
     demand = request.demand(known.network)
-    costs = costs_of(known.network, calibration, known.description)
+    costs = costs_of(known.network, request.calibration, known.description)
     planned = with_spinner(
         f"planning aggregates of {len(known.network.hosts)} hosts",
         lambda: aggregation.plan_two_level(
@@ -52,7 +50,7 @@ def plan_two_level(
 def finish_two_level(request: Request, known: KnownNetwork) -> None:
     """Plans, writes what was asked for and says what was planned. The plan file is of one rank a host: runs follow it
     when they aggregate messages. Raises UsageError for that of an irregular exchange."""
-    planned, costs = plan_two_level(known, request, request.calibration)
+    planned, costs = plan_two_level(known, request)
     name, network, demand = request.collective, planned.network, planned.exchange.demand
     if request.output is not None and name == IRREGULAR:
         raise UsageError("a plan file of aggregates does not say what each rank sends", remedy="leave -o")
