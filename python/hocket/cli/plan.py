@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -60,16 +59,6 @@ _OF_SAMPLE = ("messages", "channels", "collisions", "unordered", "findings", "ok
 BY_RANK = (ALL_TO_ALL, ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE)
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """Result of verifying the whole schedule: one line, the findings, and fields of the report."""
-
-    ok: bool
-    text: str
-    findings: list[str]
-    fields: dict[str, Any]
-
-
 def closed_form_of(network: _core.Network, request: Request) -> _core.ClosedForm | _core.Ring | None:
     """Rank programs of the schedule that would be planned; None if only the whole schedule determines
     them."""
@@ -93,8 +82,11 @@ def closed_form_of(network: _core.Network, request: Request) -> _core.ClosedForm
     return form if algorithm in ("auto", form.algorithm) else None
 
 
-def prove(form: _core.ClosedForm | _core.Ring, messages: int) -> Proof:
-    """A ring is judged as a whole, since every phase uses the same edges; of an all-to-all a sample of messages."""
+def prove(
+    form: _core.ClosedForm | _core.Ring, messages: int
+) -> tuple[_core.RingCertificate | _core.SampleCertificate, str, dict[str, Any]]:
+    """Certificate, a line on it, and what the report says of it. A ring is judged as a whole, as every phase uses the
+    same edges; of an all-to-all a sample of messages."""
     if isinstance(form, _core.Ring):
         found = form.verify()
         said = f"share none of the {found.channels:,} channels of their routes"
@@ -102,24 +94,18 @@ def prove(form: _core.ClosedForm | _core.Ring, messages: int) -> Proof:
             said = f"GO ON TOO EARLY BY {found.unordered:,} CHANNELS AT THE TURN"
         if found.collisions or found.missing:
             said = f"SHARE {found.collisions:,} CHANNELS AND MISS {found.missing:,} RANKS"
-        return Proof(
-            found.ok,
-            f"all {messages:,} transfers go over {found.edges:,} edges, which {said}",
-            found.findings,
-            {**picked(found, "contention_free", "complete"), "ring": picked(found, *_OF_RING)},
-        )
+        text = f"all {messages:,} transfers go over {found.edges:,} edges, which {said}"
+        return found, text, {**picked(found, "contention_free", "complete"), "ring": picked(found, *_OF_RING)}
     sample = form.verify_sample(SAMPLED_MESSAGES)
     said = "none meets another, all are in order"
     if not sample.ok:
         said = f"{sample.collisions} MEET OTHERS, {sample.unordered} ARE OUT OF ORDER"
-    return Proof(
-        sample.ok,
+    text = (
         f"a sample of {sample.messages:,} of all {messages:,} messages, on {sample.channels:,} channels of their "
-        f"routes: {said}",
-        sample.findings,
-        # Only the whole schedule can be judged.
-        {"contention_free": None, "complete": None, "sample": picked(sample, *_OF_SAMPLE)},
+        f"routes: {said}"
     )
+    # Only the whole schedule can be judged.
+    return sample, text, {"contention_free": None, "complete": None, "sample": picked(sample, *_OF_SAMPLE)}
 
 
 def _time_of(
@@ -141,7 +127,7 @@ def show_rank_alone(
     bounds = _core.lower_bounds(network, demand)
     begun = time.perf_counter()
     # The program comes last: it needs most memory.
-    proof = with_spinner("verifying", lambda: prove(form, demand.messages))
+    certificate, proof, fields = with_spinner("verifying", lambda: prove(form, demand.messages))
     verify_seconds = time.perf_counter() - begun
     given = {"window": window} if window is not None and isinstance(form, _core.Ring) else {}
     program = with_spinner("computing the program", lambda: form.program(rank, **given))
@@ -164,7 +150,7 @@ def show_rank_alone(
         "transfers_of_rank": program.transfers,
         "tokens_of_rank": program.tokens,
         "prediction": kind,
-        **proof.fields,
+        **fields,
         "plan_seconds": plan_seconds,
         "verify_seconds": verify_seconds,
         "peak_rss_bytes": peak_rss_bytes(),
@@ -178,12 +164,12 @@ def show_rank_alone(
         f"{form.phases} phases ({bound}) by '{form.algorithm}', computed in {plan_seconds:.3f} s; "
         f"its sends wait for {program.tokens} tokens",
         f"the whole takes {format_time(predicted, 4)} ({PREDICTED[kind]}), bound {format_time(bounds.seconds, 4)}",
-        f"{proof.text} ({verify_seconds:.3f} s)",
-        *(f"  {finding}" for finding in proof.findings),
+        f"{proof} ({verify_seconds:.3f} s)",
+        *(f"  {finding}" for finding in certificate.findings),
         *row_texts(program.csv(rank, demand.bytes, 0, MOST_ROWS + 1), dump),
     ]
     tell(report, lambda: lines)
-    if not proof.ok:
+    if not certificate.ok:
         click.get_current_context().exit(1)
 
 

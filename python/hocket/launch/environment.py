@@ -26,7 +26,7 @@ from hocket.launch.runtime.ready import find_runtime
 from hocket.network import KnownNetwork
 from hocket.network.measured import kept_path
 from hocket.planning.network_check import check_same_network
-from hocket.planning.plan import AUTO, check, ports_of
+from hocket.planning.plan import AUTO, certificate_of
 from hocket.system.cache import choices_dir, keep
 from hocket.system.files import as_error, read_file, real_path
 
@@ -246,14 +246,13 @@ def _given_plans(
         if pattern in paths:
             raise PlanError(f"{path}: a second {pattern} plan", remedy=f"give it or {paths[pattern]}")
         check_same_network(plan, network, str(path), given, measured)
-        _check_holds(plan, network, path)
+        _check_holds(plan, path)
         paths[pattern] = path
     return paths
 
 
-def _check_holds(plan: _core.Plan, network: _core.Network, path: Path) -> None:
-    ports = ports_of(plan.algorithm, plan.demand.pattern)
-    found = check(network, plan.demand, plan.schedule, plan.waits, ports)
+def _check_holds(plan: _core.Plan, path: Path) -> None:
+    found = certificate_of(plan)
     if not found.ok:
         kind, phase, text = found.findings[0]
         raise PlanError(f"{path}: the plan does not hold: {kind}, phase {phase}: {text}",
