@@ -42,7 +42,6 @@ from hocket.cli._shared.two_level import (
 from hocket.cli._shared.work import as_columns, check_writable, json_option, tell, with_spinner
 from hocket.demand.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR, usual_alpha
 from hocket.errors import MissingToolError, UsageError
-from hocket.planning import aggregation
 from hocket.planning.plan import figures_of, flow_of, least_of, peak_rss_bytes, simulation
 from hocket.units import format_time, parse_time
 
@@ -109,6 +108,7 @@ def simulate(
 
     Without PLAN, a new exchange is planned: --pattern, --bytes or --demand, --root and --algorithm describe it.
     """
+    from hocket.costs.model import read_profile
     from hocket.planning.candidates import forecast_of
     from hocket.planning.network_check import check_same_network
 
@@ -167,7 +167,9 @@ def simulate(
     }
     lines = _lines(report, sizes, known)
     if of_ranks is not None:
-        in_memory = aggregation.memory_seconds(network, of_ranks, waits)
+        in_memory = _core.two_level_seconds(
+            network, of_ranks, waits, _core.ModelParameters(), read_profile(), 1 << 62
+        )
         whole = in_memory.put + result.seconds + in_memory.take
         report["two_level"] = {
             "ranks": of_ranks.demand.ranks, "memory_bytes": max(of_ranks.memory),

@@ -116,15 +116,6 @@ def seconds_of(
     return float(one.time.seconds) if one.time is not None and one.certificate.ok else None
 
 
-def memory_seconds(
-    between: _core.Network, exchange: _core.TwoLevelExchange, waits: _core.Waits
-) -> _core.TwoLevelTime:
-    """Predicted time by the memory profile, with an ideal network between hosts."""
-    from hocket.costs.model import read_profile
-
-    return _core.two_level_seconds(between, exchange, waits, _core.ModelParameters(), read_profile(), 1 << 62)
-
-
 def rank_by_rank_seconds(
     network: _core.Network, demand: _core.Demand, costs: Costs, steps: int
 ) -> float | None:

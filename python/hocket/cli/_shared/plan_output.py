@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket._core import Plan, Schedule, token_seconds
+from hocket._core import Plan, Schedule
 from hocket.cli._shared.options import component_line, loud
 from hocket.cli._shared.request import Request, size_text, time_in_turn
 from hocket.cli._shared.work import as_columns, check_writable, tell, with_spinner, write_atomically
@@ -17,7 +17,6 @@ from hocket.planning.plan import (
     AUTO,
     able_algorithms,
     check_accepted,
-    figures_of,
     library_seconds,
     report_of,
     whole_phases,
@@ -89,15 +88,16 @@ def deliver(
 
 def finish(planned: Plan, request: Request, known: KnownNetwork, forecast: Forecast | None = None) -> None:
     """Writes what was asked for and says what was planned."""
-    bounds = _bounds(planned)
+    report = _report(planned, known)
     # Too many messages to simulate what libraries do: then their steps by the wires alone.
     library = library_seconds(planned) if forecast is None else {}
-    report = _report(planned, known, bounds) | ({} if forecast is None else {"forecast": forecast.as_json()})
+    if forecast is not None:
+        report["forecast"] = forecast.as_json()
     if library:
         report["library"] = [{"name": name, "seconds": seconds} for name, seconds in library.items()]
 
     def lines() -> Iterator[str]:
-        yield describe(planned, request, known, bounds)
+        yield describe(planned, request, known, report)
         if forecast is not None:
             yield from forecast.lines()
         if library:
@@ -120,15 +120,12 @@ def tell_components(components: Sequence[KnownNetwork], request: Request) -> Non
     reports, texts, refused = [], [], False
     for number, known in enumerate(components):
         planned = request.plan(known.network)
-        bounds = _bounds(planned)
+        report = _report(planned, known)
         refused = refused or not planned.certificate.ok
         names = [known.network.name_of(host) for host in known.network.hosts]
-        reports.append({"host_names": names, **_report(planned, known, bounds)})
-        texts += [
-            *([""] if number else []),
-            component_line(components, number),
-            describe(planned, request, known, bounds),
-        ]
+        reports.append({"host_names": names, **report})
+        text = describe(planned, request, known, report)
+        texts += [*([""] if number else []), component_line(components, number), text]
     tell({"components": reports}, lambda: texts)
     if refused:
         click.get_current_context().exit(1)
@@ -139,34 +136,30 @@ def tell_compared(request: Request, known: KnownNetwork) -> None:
     network = known.network
     chosen = request.plan(network)
     others = [name for name in able_algorithms(network, chosen.demand) if name != chosen.algorithm]
-    every = [chosen, *(request.plan(network, name) for name in others)]
-    planned = sorted(every, key=lambda one: one.predicted_seconds)
+    reports = [report_of(chosen), *(report_of(request.plan(network, name)) for name in others)]
+    reports.sort(key=lambda one: one["predicted_seconds"])
 
     def lines() -> Iterator[str]:
         yield f"{headline(chosen, request)}; bound {format_time(chosen.bound_seconds, 4)}"
         yield from loud(known)
         rows = [
             [
-                one.algorithm, one.schedule.phases, format_time(one.predicted_seconds, 4),
-                f"{figures_of(one)['time_ratio']:.3f}", "yes" if one.certificate.contention_free else "no",
+                one["algorithm"], one["phases"], format_time(one["predicted_seconds"], 4),
+                f"{one['time_ratio']:.3f}", "yes" if one["contention_free"] else "no",
             ]
-            for one in planned
+            for one in reports
         ]  # fmt: skip
         yield as_columns(("algorithm", "phases", "time", "/ bound", "contention-free"), rows)
         yield f"auto takes '{chosen.algorithm}'"
 
-    reports = [report_of(one) for one in planned]
     tell({"chosen": chosen.algorithm, "algorithms": reports, **known.rates_as_json()}, lines)
 
 
-def _bounds(planned: Plan) -> dict[str, Any] | None:
+def _report(planned: Plan, known: KnownNetwork) -> dict[str, Any]:
     from hocket.planning.bounds import true_bounds
 
     network, demand, direct = planned.network, planned.demand, planned.schedule.direct
-    return with_spinner("bounding", lambda: true_bounds(network, demand, direct, whole_phases(planned)))
-
-
-def _report(planned: Plan, known: KnownNetwork, bounds: dict[str, Any] | None = None) -> dict[str, Any]:
+    bounds = with_spinner("bounding", lambda: true_bounds(network, demand, direct, whole_phases(planned)))
     told = {} if bounds is None else {"bounds": bounds}
     return {**report_of(planned), **told, **known.rates_as_json()}
 
@@ -186,33 +179,32 @@ def row_lines(schedule: Schedule, rank: int) -> Iterator[bytes]:
         yield b"".join(line for line in lines if me in line.split(b",", 3)[1:3])
 
 
-def describe(
-    planned: Plan, request: Request, known: KnownNetwork, bounds: dict[str, Any] | None = None
-) -> str:
+def describe(planned: Plan, request: Request, known: KnownNetwork, report: dict[str, Any]) -> str:
+    """The report for people."""
     from hocket.planning.bounds import bounds_line
 
-    certificate, waits, figures = planned.certificate, planned.waits, figures_of(planned)
+    certificate, waits, bounds = planned.certificate, planned.waits, report.get("bounds")
     verdict = "verified" if certificate.ok else "REFUSED by the verifier"
     assumed = " of assumed capacities" if known.assumed else ""
-    share = f", ratio {figures['ratio']:.3f}{assumed}"
+    share = f", ratio {report['ratio']:.3f}{assumed}"
     by_phases = planned.demand.pattern == ALL_TO_ALL and planned.schedule.direct
     lines = [
         headline(planned, request),
-        f"phases      {figures['phases']}, bound {figures['bound_phases']}{share if by_phases else ''}",
+        f"phases      {report['phases']}, bound {report['bound_phases']}{share if by_phases else ''}",
         *([] if bounds is None else [f"bounds      {bounds_line(bounds)}"]),
     ]
-    if in_turn := time_in_turn(figures):
+    if in_turn := time_in_turn(report):
         lines += [
             f"in turn     {in_turn}{assumed}",
-            f"with tokens {format_time(token_seconds(planned.network, planned.schedule), 4)}",
-            f"splits      {figures['splits']}, {figures['transfers']} transfers",
+            f"with tokens {format_time(report['token_seconds'], 4)}",
+            f"splits      {report['splits']}, {report['transfers']} transfers",
         ]
     lines += [
-        f"time        {format_time(figures['predicted_seconds'], 4)} {PREDICTED[planned.prediction]}, "
-        f"bound {format_time(figures['bound_seconds'], 4)}, ratio {figures['time_ratio']:.3f}{assumed}",
+        f"time        {format_time(report['predicted_seconds'], 4)} {PREDICTED[planned.prediction]}, "
+        f"bound {format_time(report['bound_seconds'], 4)}, ratio {report['time_ratio']:.3f}{assumed}",
         *loud(known),
         f"waits       {len(waits)} of {waits.derived} left after reduction, window {waits.window}"
-        + (f", {len(waits) / figures['transfers']:.2f} per message" if figures["transfers"] else ""),
+        + (f", {len(waits) / report['transfers']:.2f} per message" if report["transfers"] else ""),
         f"schedule    {verdict}: {'' if certificate.contention_free else 'NOT '}contention-free, "
         f"{'complete' if certificate.complete else 'NOT complete'}",
         f"took        {planned.plan_seconds:.3f} s to plan, {planned.verify_seconds:.3f} s to verify",
@@ -252,7 +244,7 @@ def show_rank(planned: Plan, request: Request, known: KnownNetwork, rank: int) -
         yield from row_texts(text, request.dump)
 
     row = {"rank": rank, "transfers_of_rank": sends + receives}
-    tell({**_report(planned, known), **row}, lines)
+    tell({**report_of(planned), **known.rates_as_json(), **row}, lines)
 
 
 def row_texts(text: bytes, dump: str | None) -> Iterator[str]:
