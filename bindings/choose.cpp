@@ -38,12 +38,8 @@ void bind_kept_timings(nb::module_& m) {
 void bind_chooser(nb::module_& m) {
   nb::class_<Decision>(m, "Decision", "Who serves a call.").def_ro("candidate", &Decision::candidate);
   nb::class_<Chooser>(m, "Chooser", "The choice between candidates of one key; 0 is the library's own call.")
-      .def(
-          "__init__",
-          [](Chooser* self, const std::vector<double>& predicted, double agree_seconds, double setup_seconds,
-             double opening_seconds) { new (self) Chooser(predicted, agree_seconds, setup_seconds, opening_seconds); },
-          "predicted"_a, "agree_seconds"_a = 0.0, "setup_seconds"_a = 0.0,
-          "opening_seconds"_a = std::numeric_limits<double>::infinity())
+      .def(nb::init<std::span<const double>, double, double, double>(), "predicted"_a, "agree_seconds"_a = 0.0,
+           "setup_seconds"_a = 0.0, "opening_seconds"_a = std::numeric_limits<double>::infinity())
       .def("next", &Chooser::next)
       .def("learn", &Chooser::learn, "seconds"_a)
       .def_prop_ro("best", &Chooser::best);

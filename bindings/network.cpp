@@ -2,6 +2,9 @@
 #include "core/network/alternatives.hpp"
 #include "core/network/switch_links.hpp"
 
+template <>
+inline constexpr auto fields<Equipment> = std::tuple(&Equipment::rate, &Equipment::latency, &Equipment::ranks);
+
 namespace {
 
 using Names = std::vector<std::string>;
@@ -80,9 +83,9 @@ std::vector<std::pair<Node, Node>> links_of(const Network& network) {
   return links;
 }
 
-NetworkSpec fat_tree(const Numbers& down, const Numbers& up, const Numbers& cables, double rate, double latency,
-                     std::uint32_t ranks, std::vector<std::string> names) {
-  NetworkSpec spec = fat_tree_spec(down, up, cables, {rate, latency, ranks});
+NetworkSpec fat_tree(const Numbers& down, const Numbers& up, const Numbers& cables, const Equipment& equipment,
+                     Names names) {
+  NetworkSpec spec = fat_tree_spec(down, up, cables, equipment);
   if (names.empty()) return spec;
   if (names.size() != spec.names.size()) throw InputError("a fat tree needs one name per node");
   spec.names = std::move(names);
@@ -102,32 +105,17 @@ void bind_families(nb::module_& m) {
       },
       "spec"_a, "The network, with all checks made; it takes over the specification, which is of no use afterwards.");
 
+  // `equipment` of all links and hosts: (rate, latency, ranks a host).
+  m.def("tree_spec", &tree_spec, "parents"_a, "hosts"_a, "equipment"_a,
+        "A tree of switches, each with the one above it, -1 for none, and its number of hosts.");
   m.def(
-      "tree_spec",
-      [](const std::vector<std::int32_t>& parents, const Numbers& hosts, double rate, double latency,
-         std::uint32_t ranks) { return tree_spec(parents, hosts, {rate, latency, ranks}); },
-      "parents"_a, "hosts"_a, "rate"_a, "latency"_a, "ranks"_a,
-      "A tree of switches, each with the one above it, -1 for none, and its number of hosts.");
-  m.def(
-      "fat_tree_spec", &fat_tree, "down"_a, "up"_a, "cables"_a, "rate"_a, "latency"_a, "ranks"_a,
-      "names"_a = std::vector<std::string>{},
+      "fat_tree_spec", &fat_tree, "down"_a, "up"_a, "cables"_a, "equipment"_a, "names"_a = Names{},
       "An extended generalised fat tree; a level each of children, parents and parallel cables. `names`: of all nodes, "
       "level by level from the hosts.");
-  m.def(
-      "dragonfly_spec",
-      [](std::uint32_t groups, std::uint32_t routers, std::uint32_t hosts, std::uint32_t between, double rate,
-         double latency,
-         std::uint32_t ranks) { return dragonfly_spec(groups, routers, hosts, between, {rate, latency, ranks}); },
-      "groups"_a, "routers"_a, "hosts"_a, "between"_a, "rate"_a, "latency"_a, "ranks"_a,
-      "Groups of routers with hosts, and links between any two groups.");
-  m.def(
-      "dragonfly_plus_spec",
-      [](std::uint32_t groups, std::uint32_t leaves, std::uint32_t hosts, std::uint32_t spines, std::uint32_t between,
-         double rate, double latency, std::uint32_t ranks) {
-        return dragonfly_plus_spec(groups, leaves, hosts, spines, between, {rate, latency, ranks});
-      },
-      "groups"_a, "leaves"_a, "hosts"_a, "spines"_a, "between"_a, "rate"_a, "latency"_a, "ranks"_a,
-      "Groups of leaves with hosts and spines, and links between any two groups.");
+  m.def("dragonfly_spec", &dragonfly_spec, "groups"_a, "routers"_a, "hosts"_a, "between"_a, "equipment"_a,
+        "Groups of routers with hosts, and links between any two groups.");
+  m.def("dragonfly_plus_spec", &dragonfly_plus_spec, "groups"_a, "leaves"_a, "hosts"_a, "spines"_a, "between"_a,
+        "equipment"_a, "Groups of leaves with hosts and spines, and links between any two groups.");
 }
 
 void bind_switch_links(nb::module_& m) {

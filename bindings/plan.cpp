@@ -67,16 +67,6 @@ nb::bytes row_csv(const RankProgram& row, Rank rank, std::uint64_t bytes, std::u
 }  // namespace
 
 void bind_plan(nb::module_& m) {
-  nb::class_<PlanHeader>(m, "PlanHeader")
-      .def_ro("algorithm", &PlanHeader::algorithm)
-      .def_ro("demand", &PlanHeader::demand)
-      .def_ro("phases", &PlanHeader::phases)
-      .def_ro("transfers", &PlanHeader::transfers)
-      .def_ro("window", &PlanHeader::window)
-      .def_ro("bound_phases", &PlanHeader::bound_phases)
-      .def_ro("bound_seconds", &PlanHeader::bound_seconds)
-      .def_ro("predicted_seconds", &PlanHeader::predicted_seconds);
-
   nb::class_<RankProgram>(m, "RankProgram", "What one rank does.")
       .def_ro("sends", &RankProgram::sends, "(phase, dst, releasers) in order")
       .def_prop_ro(
@@ -114,7 +104,7 @@ void bind_plan(nb::module_& m) {
           [](const NetworkForm& r, const Demand& demand, double alpha) {
             return predict(r.network, demand, *r.found.form, alpha);
           },
-          "demand"_a, "alpha"_a = 0.0, unlocked(), "The time of the whole, as PlannedExchange.predict() has it.")
+          "demand"_a, "alpha"_a = 0.0, unlocked(), "The time of the whole, as plan() has it.")
       .def(
           "program", [](const NetworkForm& r, Rank rank) { return rank_program(r.network, *r.found.form, rank); },
           "rank"_a, unlocked())
@@ -163,22 +153,31 @@ void bind_plan(nb::module_& m) {
       .def_prop_ro("ok", &SampleCertificate::ok);
   m.def("rank_programs", &rank_programs, "schedule"_a, "waits"_a);
 
-  nb::class_<Plan>(m, "Plan", "Network, demand and every rank's program.")
+  nb::class_<Plan>(m, "Plan", "A schedule, its waits, and what is known about both: made by planning, or read.")
       .def(
           "__init__",
-          [](Plan* self, const Network& network, const Schedule& schedule, const Waits& waits, const Demand& demand,
-             const std::string& algorithm, std::uint64_t bound_phases, double bound_seconds, double predicted_seconds) {
-            PlanHeader header{algorithm,     demand,       schedule.phases(), schedule.size(),  waits.window,
-                              waits.derived, bound_phases, bound_seconds,     predicted_seconds};
-            new (self) Plan{std::move(header), network.spec(), schedule, waits};
+          [](Plan* self, std::shared_ptr<const Network> network, const Schedule& schedule, const Waits& waits,
+             const Demand& demand, const std::string& algorithm, std::uint64_t bound_phases, double bound_seconds,
+             double predicted_seconds) {
+            new (self) Plan{algorithm,         demand,      bound_phases,      bound_seconds, schedule, waits,
+                            predicted_seconds, "simulated", std::move(network)};
           },
-          "network"_a, "schedule"_a, "waits"_a, "demand"_a, "algorithm"_a, "bound_phases"_a, "bound_seconds"_a,
-          "predicted_seconds"_a)
-      .def_ro("header", &Plan::header)
+          "network"_a, "schedule"_a, "waits"_a, "demand"_a, "algorithm"_a, "bound_phases"_a = 0,
+          "bound_seconds"_a = 0.0, "predicted_seconds"_a = 0.0)
+      .def_ro("network", &Plan::network)
+      .def_ro("demand", &Plan::demand)
+      .def_ro("algorithm", &Plan::algorithm)
       .def_ro("schedule", &Plan::schedule)
       .def_ro("waits", &Plan::waits)
-      .def(
-          "build_network", [](const Plan& p) { return Network(p.network); }, "The network it was made for.")
+      .def_ro("bound_phases", &Plan::bound_phases, "no schedule of the algorithm's port model has fewer")
+      .def_ro("bound_seconds", &Plan::bound_seconds, "no schedule takes less time, per-message costs counted")
+      .def_ro("predicted_seconds", &Plan::predicted_seconds)
+      .def_ro("prediction", &Plan::prediction, "simulated, by phases or by load; empty where it is not known")
+      .def_ro("alpha", &Plan::alpha, "seconds that a message was taken to cost its sender")
+      .def_ro("seed", &Plan::seed)
+      .def_ro("certificate", &Plan::certificate, "of plan(): of schedule and waits")
+      .def_ro("plan_seconds", &Plan::plan_seconds, "that schedule and waits took")
+      .def_ro("verify_seconds", &Plan::verify_seconds)
       .def("encode",
            [](const Plan& p) {
              const Bytes bytes = [&p] {
@@ -192,7 +191,11 @@ void bind_plan(nb::module_& m) {
           [](const nb::bytes& data) {
             const ByteView bytes = view(data);
             nb::gil_scoped_release release;
-            return PlanFile(bytes).plan();
+            const PlanFile file(bytes);
+            Plan plan = file.plan();
+            plan.network = std::make_shared<const Network>(file.network());
+            return plan;
           },
-          "data"_a, "Raises PlanProblem for anything but an intact plan.");
+          "data"_a,
+          "Raises PlanProblem for anything but an intact plan, and NetworkProblem if its network cannot exist.");
 }

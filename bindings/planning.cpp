@@ -56,6 +56,20 @@ void bind_verifier(nb::module_& m) {
         "Adds what it finds to the certificate.");
 }
 
+template <Plan (*make)(const Network&, const Demand&, const ScheduleOptions&)>
+void bind_planner(nb::module_& m, const char* name, const char* doc) {
+  m.def(
+      name,
+      [](std::shared_ptr<const Network> network, const Demand& demand, std::optional<std::uint32_t> window,
+         const std::string& algorithm, double alpha, std::uint64_t seed, bool whole, std::uint64_t most_steps) {
+        Plan made = make(*network, demand, {algorithm, {alpha, seed}, window, whole, most_steps});
+        made.network = std::move(network);
+        return made;
+      },
+      "network"_a, "demand"_a, "window"_a = nb::none(), "algorithm"_a = "", "alpha"_a = 0.0, "seed"_a = 1,
+      "whole"_a = false, "most_steps"_a = limits::most_simulation_steps, unlocked(), doc);
+}
+
 }  // namespace
 
 void bind_planning(nb::module_& m) {
@@ -76,42 +90,13 @@ void bind_planning(nb::module_& m) {
   m.def("seconds_by_phases", &seconds_by_phases, "network"_a, "phases"_a, "bytes"_a, "alphas"_a = 0.0,
         "tokens"_a = true, "Seconds of phases one after the other in which no message shares a channel.");
 
-  nb::class_<PlannedExchange>(m, "PlannedExchange", "The schedule that serves a demand on a network, and its waits.")
-      .def_ro("algorithm", &PlannedExchange::algorithm, nb::rv_policy::reference)
-      .def_ro("schedule", &PlannedExchange::schedule)
-      .def_ro("waits", &PlannedExchange::waits)
-      .def_ro("bounds", &PlannedExchange::bounds)
-      .def_ro("bound_phases", &PlannedExchange::bound_phases, "no schedule of the algorithm's port model has fewer")
-      .def_ro("bound_seconds", &PlannedExchange::bound_seconds,
-              "no schedule takes less time, per-message costs counted")
-      .def_ro("prediction", &PlannedExchange::prediction, "of plan()")
-      .def_ro("certificate", &PlannedExchange::certificate, "of plan(): of schedule and waits")
-      .def_ro("plan_seconds", &PlannedExchange::plan_seconds)
-      .def_ro("verify_seconds", &PlannedExchange::verify_seconds)
-      .def(
-          "predict",
-          [](const PlannedExchange& p, const Network& network, const Demand& demand, double alpha,
-             std::uint64_t most_steps) { return predict(network, demand, p, alpha, most_steps); },
-          "network"_a, "demand"_a, "alpha"_a, "most_steps"_a, unlocked(),
-          "Its time under pair-wise tokens, for what it was planned with; an estimate beyond so many simulation "
-          "steps.");
-  m.def(
-      "plan_exchange",
-      [](const Network& network, const Demand& demand, std::optional<std::uint32_t> window,
-         const std::string& algorithm, double alpha, std::uint64_t seed,
-         bool whole) { return plan_exchange(network, demand, {algorithm, {alpha, seed}, window, whole}); },
-      "network"_a, "demand"_a, "window"_a = nb::none(), "algorithm"_a = "", "alpha"_a = 0.0, "seed"_a = 1,
-      "whole"_a = false, unlocked(),
+  bind_planner<plan_exchange>(
+      m, "plan_exchange",
       "The schedule that serves the demand best, or that of the named algorithm; without a window its waits are "
       "those of a run. Whole: ranks pass on no parts of an all-to-all's messages. Raises InputError.");
-  m.def(
-      "plan",
-      [](const Network& network, const Demand& demand, std::optional<std::uint32_t> window,
-         const std::string& algorithm, double alpha, std::uint64_t seed, bool whole, std::uint64_t most_steps) {
-        return plan(network, demand, {algorithm, {alpha, seed}, window, whole}, most_steps);
-      },
-      "network"_a, "demand"_a, "window"_a, "algorithm"_a, "alpha"_a, "seed"_a, "whole"_a, "most_steps"_a, unlocked(),
-      "The same, verified and predicted, by a simulation of at most so many steps: all that a user means by planning.");
+  bind_planner<plan>(
+      m, "plan",
+      "The same, predicted by at most so many steps of simulation, and verified: all that a user means by planning.");
   m.def(
       "least_of",
       [](const Algorithm& algorithm, const Network& network, const Demand& demand, const Bounds& bounds, double alpha) {

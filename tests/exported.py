@@ -36,13 +36,13 @@ SEEDS = range(4)
 @cache
 def plan_of(case: tuple[str, str, int, int]) -> _core.Plan:
     name, network, size, window = case
-    return plan_collective(name, read_network(network), size, window=window).file()
+    return plan_collective(name, read_network(network), size, window=window)
 
 
 def irregular() -> _core.Plan:
     """Messages of many sizes, some split."""
     demand = _core.Demand.irregular(4, [0, 0, 1, 3, 2], [1, 3, 0, 2, 1], [300, 20, 128, 7, 90])
-    return plan_demand(read_network("chain:2,2"), demand, "RS_NLH").file()
+    return plan_demand(read_network("chain:2,2"), demand, "RS_NLH")
 
 
 def texts(form: str, plan: _core.Plan, output: str = "out") -> dict[str, str]:
@@ -57,7 +57,7 @@ class Watcher:
     """
 
     def __init__(self, plan: _core.Plan) -> None:
-        self.plan, self.demand = plan, plan.header.demand
+        self.plan, self.demand = plan, plan.demand
         self.pattern = self.demand.pattern
         hops, lengths = plan.schedule.hops(), plan.schedule.lengths()
         self.hops = [(int(src), int(dst)) for src, dst in hops]

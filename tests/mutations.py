@@ -134,8 +134,8 @@ def plan(path: Path) -> object:
         for rank in (0, 1):
             _core.decode_program(data, rank)
         decoded = _core.Plan.decode(data)
-        net = decoded.build_network()
-        return _core.verify(net, decoded.header.demand, decoded.schedule)
+        net = decoded.network
+        return _core.verify(net, decoded.demand, decoded.schedule)
     except _core.InputError as problem:
         raise PlanError(f"{path}: {problem}", remedy="make it again with 'hocket plan'") from None
 

@@ -289,11 +289,15 @@ def _bounds(told: dict[str, Any], outcome: Outcome) -> None:
 
 def _programs(data: bytes, ranks: Sequence[int]) -> str:
     """Algorithm, phases, window and the checksums of these ranks' rows, as the store's program prints them."""
-    header, index = _core.Plan.decode(data).header, split(data)[INDEX]
+    plan, index = _core.Plan.decode(data), split(data)[INDEX]
     sums = [sum for _, _, sum in struct.iter_unpack("<3Q", index[len(index) % 24 :])]
-    return " ".join(
-        [header.algorithm, str(header.phases), str(header.window), *(f"{sums[rank]:016x}" for rank in ranks)]
-    )
+    told = [
+        plan.algorithm,
+        plan.schedule.phases,
+        plan.waits.window,
+        *(f"{sums[rank]:016x}" for rank in ranks),
+    ]
+    return " ".join(map(str, told))
 
 
 def run_cases(outcomes: Sequence[Outcome], store: Path, folder: Path) -> None:
@@ -312,9 +316,9 @@ def run_cases(outcomes: Sequence[Outcome], store: Path, folder: Path) -> None:
         if outcome.plan is None or entry.by_matrix:
             continue
         network, data = network_of(case), outcome.plan.read_bytes()
-        header = _core.Plan.decode(data).header
-        if header.transfers > 0 and entry.can_follow(header.demand, case.root):
-            ask(outcome, "by its file", [outcome.plan], range(header.demand.ranks), data)
+        plan = _core.Plan.decode(data)
+        if len(plan.schedule) > 0 and entry.can_follow(plan.demand, case.root):
+            ask(outcome, "by its file", [outcome.plan], range(plan.demand.ranks), data)
         plans = []
         for pattern in PLANNED_FOR_JOBS:
             plans.append(folder / f"run-{case.seed}-{pattern}.hkt")
@@ -322,7 +326,7 @@ def run_cases(outcomes: Sequence[Outcome], store: Path, folder: Path) -> None:
         shown = plan_collective(
             case.collective, network, _core.REFERENCE_BYTES, window=case.run_window, root=case.root
         )
-        ask(outcome, "without a file", plans, sorted({0, network.ranks // 2}), shown.file().encode())
+        ask(outcome, "without a file", plans, sorted({0, network.ranks // 2}), shown.encode())
     (folder / "asked").write_text("".join(lines))
     done = subprocess.run(
         [store, "asked", str(folder / "asked")], capture_output=True, text=True, timeout=900, check=False

@@ -37,13 +37,13 @@ class Machine:
 
     def __init__(self, data: bytes) -> None:
         plan = _core.Plan.decode(data)
-        self.header, self.demand = plan.header, plan.header.demand
-        self.network = plan.build_network()
+        self.plan, self.demand = plan, plan.demand
+        self.network = plan.network
         self.ranks: int = self.demand.ranks
         self.reduces = self.demand.pattern in ("reduce-scatter", "all-reduce")
         self.adding = 0  # phases in which what comes is added to what is there
         if self.reduces:
-            self.adding = self.header.phases // (2 if self.demand.pattern == "all-reduce" else 1)
+            self.adding = plan.schedule.phases // (2 if self.demand.pattern == "all-reduce" else 1)
         programs = [_core.decode_program(data, rank) for rank in range(self.ranks)]
         self._cut(programs)
         starts = [[phase for phase, *_ in program.sends] for program in programs]
@@ -114,7 +114,7 @@ class Machine:
         under_way: list[set[int]] = [set() for _ in range(self.ranks)]  # sends by number
         flying: list[tuple[int, int, dict[Cell, frozenset[int]], list[int]]] = []
         busy: Counter[int] = Counter()
-        window = self.header.window
+        window = self.plan.waits.window
         missing = [{cell: sorted(phases) for cell, phases in mine.items()} for mine in self.coming]
 
         def starts(rank: int) -> bool:

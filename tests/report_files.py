@@ -14,7 +14,7 @@ from hocket.planning.plan import plan_collective
 
 
 def plan_file(path: Path, collective: str, network: str, bytes: int = 4096) -> Path:
-    path.write_bytes(plan_collective(collective, read_network(network), bytes).file().encode())
+    path.write_bytes(plan_collective(collective, read_network(network), bytes).encode())
     return path
 
 

@@ -226,7 +226,7 @@ def fat_tree(down: list[int], up: list[int], rng: Random | None = None) -> Netwo
     names += [f"s{level}.{at}" for level, size in enumerate(sizes) if level for at in range(size)]
     wired = [
         (names[a], names[b])
-        for a, b, *_ in _core.fat_tree_spec(down, up, [1] * len(up), RATE, LATENCY, 1).links
+        for a, b, *_ in _core.fat_tree_spec(down, up, [1] * len(up), (RATE, LATENCY, 1)).links
     ]
     if rng is not None:
         rng.shuffle(names)

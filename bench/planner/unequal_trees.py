@@ -40,14 +40,12 @@ def measure(network: _core.Network, size: int) -> tuple[float, str, float]:
     the plan."""
     demand = _core.Demand(network.ranks, size)
     began = time.process_time()
-    plan = _core.plan_exchange(network, demand)
+    _core.plan_exchange(network, demand)
     took = time.process_time() - began
-    certificate = _core.verify(network, demand, plan.schedule, plan.algorithm.ports)
-    _core.verify_waits(network, plan.schedule, plan.waits, certificate)
-    if not certificate.ok:
-        sys.exit(f"the verifier refuses the plan: {certificate.findings[:3]}")
-    seconds = plan.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS).seconds
-    return seconds / plan.bound_seconds, plan.algorithm.name, took
+    plan = _core.plan(network, demand)
+    if not plan.certificate.ok:
+        sys.exit(f"the verifier refuses the plan: {plan.certificate.findings[:3]}")
+    return plan.predicted_seconds / plan.bound_seconds, plan.algorithm, took
 
 
 def row(hosts: str, size: int, measured: list[tuple[float, str, float]]) -> Row:

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/error.hpp"
+#include "core/model/predict.hpp"
 #include "core/schedule/shared_channels.hpp"
 
 namespace hocket {
@@ -67,43 +68,48 @@ const Algorithm& named(const ScheduleOptions& options, const Network& network, c
   return found;
 }
 
-bool better(const PlannedExchange& a, const PlannedExchange& b) {
-  if (a.prediction->seconds != b.prediction->seconds) return a.prediction->seconds < b.prediction->seconds;
-  return a.schedule.phases() < b.schedule.phases();
+bool better(const Plan& a, const Plan& b) {
+  return std::pair(a.predicted_seconds, a.schedule.phases()) < std::pair(b.predicted_seconds, b.schedule.phases());
+}
+
+/// The waits with the prediction that belongs to them.
+void set_prediction(Plan& plan, Waits waits, Prediction prediction) {
+  plan.waits = std::move(waits);
+  plan.predicted_seconds = prediction.seconds;
+  plan.prediction = to_string(prediction.kind);
 }
 
 /// The candidate with the least predicted run time; a prediction of at most `enough` seconds ends the search. No more
 /// than two schedules are in memory at a time.
 template <class Make>
-PlannedExchange fastest(const Network& network, const Demand& demand, const std::vector<const Algorithm*>& tried,
-                        const AlgorithmOptions& costs, std::optional<std::uint32_t> window, double enough, Make make) {
-  PlannedExchange best = make(*tried.front());
+Plan fastest(const Network& network, const Demand& demand, const std::vector<const Algorithm*>& tried,
+             const AlgorithmOptions& costs, std::optional<std::uint32_t> window, double enough, Make make) {
+  Plan best = make(*tried.front());
   const auto windows = [&](const Algorithm& algorithm) {
     const std::uint32_t usual = window.value_or(run_window(demand));
     return !window && algorithm.even_phases && usual > 1 ? std::vector{1U, usual} : std::vector{usual};
   };
-  if (tried.size() == 1 && windows(*best.algorithm).size() == 1) return best;
+  if (tried.size() == 1 && windows(*tried.front()).size() == 1) return best;
   const auto sharing_of = [&](const Algorithm& algorithm) { return algorithm.own_ways ? nullptr : costs.sharing; };
-  const auto predict_by_waits = [&](PlannedExchange& of) {
-    for (const std::uint32_t each : windows(*of.algorithm)) {
-      if (of.prediction && of.prediction->seconds <= enough) return;
-      Waits waits = derive_waits(network, of.schedule, each, sharing_of(*of.algorithm));
+  const auto predict_by_waits = [&](Plan& of, const Algorithm& algorithm) {
+    for (const std::uint32_t each : windows(algorithm)) {
+      const bool known = !of.prediction.empty();
+      if (known && of.predicted_seconds <= enough) return;
+      Waits waits = derive_waits(network, of.schedule, each, sharing_of(algorithm));
       const Prediction prediction =
-          predict(network, demand, of.schedule, waits, of.algorithm->contention_free, costs.alpha, std::nullopt);
-      if (of.prediction && prediction.seconds >= of.prediction->seconds) continue;
-      of.waits = std::move(waits);
-      of.prediction = prediction;
+          predict(network, demand, of.schedule, waits, algorithm.contention_free, costs.alpha, std::nullopt);
+      if (!known || prediction.seconds < of.predicted_seconds) set_prediction(of, std::move(waits), prediction);
     }
   };
-  predict_by_waits(best);
-  for (std::size_t i = 1; i < tried.size() && best.prediction->seconds > enough; ++i) {
-    PlannedExchange other = make(*tried[i]);
+  predict_by_waits(best, *tried.front());
+  for (std::size_t i = 1; i < tried.size() && best.predicted_seconds > enough; ++i) {
+    Plan other = make(*tried[i]);
     // A clock without latencies and per-message costs tells at once what gains nothing; the waits take much longer.
-    if (const ChannelSharing* const sharing = sharing_of(*other.algorithm);
+    if (const ChannelSharing* const sharing = sharing_of(*tried[i]);
         sharing != nullptr &&
-        token_seconds(network, other.schedule, *sharing) >= limits::worth_waits * best.prediction->seconds)
+        token_seconds(network, other.schedule, *sharing) >= limits::worth_waits * best.predicted_seconds)
       continue;
-    predict_by_waits(other);
+    predict_by_waits(other, *tried[i]);
     if (better(other, best)) best = std::move(other);
   }
   return best;
@@ -126,7 +132,7 @@ class AllReduces {
       back.pattern = Pattern::reduce_scatter;
       back_ = choose_schedule(network_, back, options_);
     }
-    if (back_->algorithm->ports != algorithm.ports) return whole;
+    if (find_algorithm(back_->algorithm, back_->demand.pattern).ports != algorithm.ports) return whole;
     Schedule halves = joined(back_->schedule, gather);
     return lockstep_seconds(network_, halves) < seconds ? std::move(halves) : std::move(whole);
   }
@@ -136,7 +142,7 @@ class AllReduces {
   const Demand& demand_;
   const Bounds& bounds_;
   const ScheduleOptions& options_;
-  std::optional<PlannedExchange> back_;  ///< the reduce-scatter, made when it is first needed
+  std::optional<Plan> back_;  ///< the reduce-scatter, made when it is first needed
 };
 
 }  // namespace
@@ -150,7 +156,7 @@ Least least_of(const Algorithm& algorithm, const Network& network, const Demand&
 }
 
 /// Reductions are all-gathers turned round. An all-reduce is two of them: that its halves take their bounds is enough.
-PlannedExchange choose_schedule(const Network& network, const Demand& demand, const ScheduleOptions& options) {
+Plan choose_schedule(const Network& network, const Demand& demand, const ScheduleOptions& options) {
   const bool reduces = demand.reduces(), both = demand.pattern == Pattern::all_reduce;
   const Demand forward = reduces ? gather_of(demand) : demand;
   std::optional<Network> ways_back;
@@ -177,37 +183,36 @@ PlannedExchange choose_schedule(const Network& network, const Demand& demand, co
     Schedule schedule = algorithm.make(made_for, forward, costs);
     if (reduces) schedule = both ? all_reduces.of(algorithm, schedule) : turned(network, demand.pattern, schedule);
     const auto [phases, seconds] = least(algorithm);
-    return PlannedExchange{&algorithm, std::move(schedule), bounds, phases, seconds};
+    return Plan{std::string(algorithm.name), demand, phases, seconds, std::move(schedule)};
   };
   const double enough = limits::near_enough * std::max(bound, both ? 2 * of_forward.seconds : 0);
   return fastest(network, demand, tried, costs, options.window, enough, make);
 }
 
-PlannedExchange plan_exchange(const Network& network, const Demand& demand, const ScheduleOptions& options) {
-  PlannedExchange planned = choose_schedule(network, demand, options);
-  if (!planned.waits)
+Plan plan_exchange(const Network& network, const Demand& demand, const ScheduleOptions& options) {
+  Plan planned = choose_schedule(network, demand, options);
+  if (planned.prediction.empty())
     planned.waits = derive_waits(network, planned.schedule, options.window.value_or(run_window(demand)));
+  planned.alpha = options.for_algorithm.alpha;
+  planned.seed = options.for_algorithm.seed;
   return planned;
 }
 
-Prediction predict(const Network& network, const Demand& demand, const PlannedExchange& planned, double alpha,
-                   std::uint64_t most_steps) {
-  if (planned.prediction) return *planned.prediction;
-  return predict(network, demand, planned.schedule, *planned.waits, planned.algorithm->contention_free, alpha,
-                 most_steps);
-}
-
-PlannedExchange plan(const Network& network, const Demand& demand, const ScheduleOptions& options,
-                     std::uint64_t most_steps) {
+Plan plan(const Network& network, const Demand& demand, const ScheduleOptions& options) {
   const auto now = [] { return std::chrono::steady_clock::now(); };
   const auto seconds_since = [&](auto begun) { return std::chrono::duration<double>(now() - begun).count(); };
   auto begun = now();
-  PlannedExchange planned = plan_exchange(network, demand, options);
+  Plan planned = plan_exchange(network, demand, options);
   planned.plan_seconds = seconds_since(begun);
-  planned.prediction = predict(network, demand, planned, options.for_algorithm.alpha, most_steps);
+  const Algorithm& algorithm = find_algorithm(planned.algorithm, demand.pattern);
+  if (planned.prediction.empty()) {
+    const Prediction prediction = predict(network, demand, planned.schedule, planned.waits, algorithm.contention_free,
+                                          planned.alpha, options.most_steps);
+    set_prediction(planned, std::move(planned.waits), prediction);
+  }
   begun = now();
-  planned.certificate = verify(network, demand, planned.schedule, planned.algorithm->ports);
-  verify_waits(network, planned.schedule, *planned.waits, *planned.certificate);
+  planned.certificate = verify(network, demand, planned.schedule, algorithm.ports);
+  verify_waits(network, planned.schedule, planned.waits, *planned.certificate);
   planned.verify_seconds = seconds_since(begun);
   return planned;
 }

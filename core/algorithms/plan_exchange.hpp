@@ -6,7 +6,7 @@
 
 #include "core/algorithms/registry.hpp"
 #include "core/limits.hpp"
-#include "core/model/predict.hpp"
+#include "core/plan/plan.hpp"
 #include "core/schedule/bounds.hpp"
 
 namespace hocket {
@@ -18,19 +18,7 @@ struct ScheduleOptions {
   /// Messages in flight that its waits will allow on a channel; none: run_window(), or fewer (Algorithm::even_phases).
   std::optional<std::uint32_t> window = {};
   bool whole = false;  ///< messages of an all-to-all go whole and straight: no Algorithm::own_ways
-};
-
-/// A schedule, how far it is from bounds, and what else has been found out about it.
-struct PlannedExchange {
-  const Algorithm* algorithm;
-  Schedule schedule;
-  Bounds bounds;
-  std::uint64_t bound_phases;                   ///< no schedule of the algorithm's port model has fewer
-  double bound_seconds;                         ///< no schedule takes less time, per-message costs counted
-  std::optional<Waits> waits = {};              ///< always of plan_exchange()
-  std::optional<Prediction> prediction = {};    ///< with its waits; if predictions were compared, and of plan()
-  std::optional<Certificate> certificate = {};  ///< of plan(): schedule and waits
-  double plan_seconds = 0, verify_seconds = 0;  ///< that plan() took: schedule and waits, certificate
+  std::uint64_t most_steps = limits::most_simulation_steps;  ///< of the simulation by which plan() predicts
 };
 
 /// Lower bounds of the schedules of an algorithm.
@@ -60,9 +48,8 @@ struct Least {
 /// - Irregular: list, which cuts nothing, where it comes near the bound or cutting would take long, else critical.
 ///
 /// What comes near the bound is taken without looking further; all limits are in limits.hpp. Throws InputError if no
-/// algorithm, or not the one that was named, serves them.
-[[nodiscard]] PlannedExchange choose_schedule(const Network& network, const Demand& demand,
-                                              const ScheduleOptions& options = {});
+/// algorithm, or not the one that was named, serves them. The plan has waits and prediction if these were compared.
+[[nodiscard]] Plan choose_schedule(const Network& network, const Demand& demand, const ScheduleOptions& options = {});
 
 /// Messages that a rank may have unacknowledged, and that a plan's waits allow on a channel, unless the user says
 /// otherwise. `one_block`: one rank's alone is sent or added up.
@@ -74,16 +61,9 @@ struct Least {
 }
 
 /// Chooses a schedule like choose_schedule(), and adds its waits.
-[[nodiscard]] PlannedExchange plan_exchange(const Network& network, const Demand& demand,
-                                            const ScheduleOptions& options = {});
+[[nodiscard]] Plan plan_exchange(const Network& network, const Demand& demand, const ScheduleOptions& options = {});
 
-/// All that a user means by planning: also verified, and predicted by a simulation of at most `most_steps`.
-[[nodiscard]] PlannedExchange plan(const Network& network, const Demand& demand, const ScheduleOptions& options = {},
-                                   std::uint64_t most_steps = limits::most_simulation_steps);
-
-/// The time of a planned exchange, for a demand and per-message cost as it was planned with. `most_steps`: of a
-/// simulation.
-[[nodiscard]] Prediction predict(const Network& network, const Demand& demand, const PlannedExchange& planned,
-                                 double alpha, std::uint64_t most_steps = limits::most_simulation_steps);
+/// All that a user means by planning: also predicted and verified.
+[[nodiscard]] Plan plan(const Network& network, const Demand& demand, const ScheduleOptions& options = {});
 
 }  // namespace hocket

@@ -30,22 +30,22 @@ constexpr std::uint64_t most_phases(std::uint64_t transfers) { return 2 * transf
 constexpr std::size_t header_bytes =
     std::size_t{8} * (4 + 3 * section_count);  // magic, version, size, sections, checksum
 
-Bytes encode_header(const PlanHeader& header, bool direct) {
+Bytes encode_header(const Plan& plan) {
   ByteWriter out;
-  out.text(header.algorithm);
-  out.number(static_cast<std::uint64_t>(header.demand.pattern));
-  out.number(header.demand.ranks);
-  out.number(header.demand.bytes);
-  out.number(header.demand.contributions.size());
-  for (const std::uint64_t contribution : header.demand.contributions) out.number(contribution);
-  out.number(header.phases);
-  out.number(header.transfers);
-  out.number(direct ? 1 : 0);
-  out.number(header.window);
-  out.number(header.waits_derived);
-  out.number(header.bound_phases);
-  out.real(header.bound_seconds);
-  out.real(header.predicted_seconds);
+  out.text(plan.algorithm);
+  out.number(static_cast<std::uint64_t>(plan.demand.pattern));
+  out.number(plan.demand.ranks);
+  out.number(plan.demand.bytes);
+  out.number(plan.demand.contributions.size());
+  for (const std::uint64_t contribution : plan.demand.contributions) out.number(contribution);
+  out.number(plan.schedule.phases());
+  out.number(plan.schedule.size());
+  out.number(plan.schedule.direct() ? 1 : 0);
+  out.number(plan.waits.window);
+  out.number(plan.waits.derived);
+  out.number(plan.bound_phases);
+  out.real(plan.bound_seconds);
+  out.real(plan.predicted_seconds);
   return out.take();
 }
 
@@ -124,7 +124,7 @@ class Assembly {
         number_[src].push_back(static_cast<std::uint32_t>(at));
         hops[at] = {src, send.dst};
         carried[at] = &send.pieces;
-        check_size(plan.header.demand, src, send);
+        check_size(plan.demand, src, send);
       }
       sort_sends(src);
     }
@@ -262,8 +262,8 @@ Bytes encode_plan(const Plan& plan) {
     index.fixed(checksum(program));
     encoded.append(program);
   }
-  const Bytes parts[section_count] = {encode_header(plan.header, direct), encode_network(plan.network),
-                                      encode_matrix(plan.header.demand), index.take(), encoded.take()};
+  const Bytes parts[section_count] = {encode_header(plan), encode_network(plan.network->spec()),
+                                      encode_matrix(plan.demand), index.take(), encoded.take()};
   ByteWriter out;
   out.fixed(magic);
   out.fixed(version);
@@ -348,11 +348,11 @@ Plan PlanFile::plan() const {
   if (header.phases > most_phases(header.transfers) || header.transfers > sections_[programs_section].size())
     throw PlanProblem("the header counts more phases or transfers than the file can hold");
   const ByteView index = section(index_section);
-  Plan plan;
-  plan.header = header;
-  plan.network = network();
-  decode_matrix(section(demand_section), plan.header.demand);
-  const auto ranks = std::accumulate(plan.network.ranks.begin(), plan.network.ranks.end(), std::uint64_t{0});
+  Plan plan{header.algorithm, header.demand, header.bound_phases, header.bound_seconds};
+  plan.predicted_seconds = header.predicted_seconds;
+  const std::vector<std::uint32_t> on_nodes = network().ranks;
+  decode_matrix(section(demand_section), plan.demand);
+  const auto ranks = std::accumulate(on_nodes.begin(), on_nodes.end(), std::uint64_t{0});
   if (ranks != header.demand.ranks)
     throw PlanProblem("the header says " + std::to_string(header.demand.ranks) + " ranks, the network has " +
                       std::to_string(ranks));

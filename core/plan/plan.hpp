@@ -6,7 +6,10 @@
 /// its own program only. The matrix of an irregular demand has a section of its own: it says which calls the plan
 /// serves.
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/demand/demand.hpp"
 #include "core/network/network.hpp"
@@ -14,6 +17,7 @@
 #include "core/plan/binary.hpp"
 #include "core/plan/program.hpp"
 #include "core/schedule/schedule.hpp"
+#include "core/schedule/verify.hpp"
 #include "core/schedule/waits.hpp"
 
 namespace hocket {
@@ -41,13 +45,24 @@ struct PlanHeader {
   double predicted_seconds = 0;
 };
 
+/// A schedule and what is known about it, whether planning has made it or a file holds it.
 struct Plan {
-  PlanHeader header;
-  NetworkSpec network;
+  std::string algorithm;
+  Demand demand;
+  std::uint64_t bound_phases = 0;  ///< no schedule of the algorithm's port model has fewer
+  double bound_seconds = 0;        ///< no schedule takes less time, per-message costs counted
   Schedule schedule{0, 0};
-  Waits waits;
+  Waits waits = {};                             ///< without `begin` while there are none
+  double predicted_seconds = 0;                 ///< with its waits
+  std::string_view prediction = {};             ///< what kind (model/predict.hpp); empty: none yet, or of a file
+  std::shared_ptr<const Network> network = {};  ///< null where planner or reader has it
+  double alpha = 0;                             ///< seconds that a message was taken to cost its sender
+  std::uint64_t seed = 1;                       ///< of algorithms that draw lots
+  std::optional<Certificate> certificate = {};  ///< of schedule and waits
+  double plan_seconds = 0, verify_seconds = 0;  ///< that schedule and waits, and the certificate, took
 };
 
+/// The plan, which has its network, as the bytes of a file.
 [[nodiscard]] Bytes encode_plan(const Plan& plan);
 
 /// A view on an encoded plan; reads and checks only what is asked for. The bytes must outlive it.
@@ -66,7 +81,7 @@ class PlanFile {
   [[nodiscard]] Demand demand() const;
   [[nodiscard]] NetworkSpec network() const;
   [[nodiscard]] RankProgram program(Rank rank) const;
-  /// The whole plan; rank programs are checked against each other. Throws PlanProblem.
+  /// The whole plan, without its network; rank programs are checked against each other. Throws PlanProblem.
   [[nodiscard]] Plan plan() const;
 
  private:

@@ -106,13 +106,13 @@ Planned Planner::schedule(MPI_Comm comm, const Demand& demand, std::string& prob
   const int own = rank_in(comm);
   Planned made;
   std::string algorithm = pending_setup_.algorithm;
-  std::optional<PlannedExchange> drawn;
+  std::optional<Plan> drawn;
   double seconds = std::numeric_limits<double>::infinity();
   int drawn_by = -1;
   const auto draw = [&](int by) {
     if (by == drawn_by) return;
     drawn = choose_schedule(part_, demand, {algorithm, {.seed = pending_setup_.seed + static_cast<std::uint64_t>(by)}});
-    algorithm = drawn->algorithm->name;
+    algorithm = drawn->algorithm;
     seconds = token_seconds(part_, drawn->schedule);
     drawn_by = by;
   };

@@ -165,9 +165,9 @@ Planned PlanStore::make(CallKind kind, const Network& part, Rank rank, std::uint
   options.for_algorithm.alpha = kind.collective->usual_alpha();
   options.window = asked;
   options.whole = whole;
-  PlannedExchange chosen = plan_exchange(part, demand, options);
-  Planned planned{rank_program(chosen.schedule, *chosen.waits, rank), demand, chosen.schedule.phases(),
-                  chosen.waits->window, std::string(chosen.algorithm->name)};
+  Plan chosen = plan_exchange(part, demand, options);
+  Planned planned{rank_program(chosen.schedule, chosen.waits, rank), demand, chosen.schedule.phases(),
+                  chosen.waits.window, chosen.algorithm};
   // Figures are scaled to other sizes, with which per-message costs do not grow.
   const bool counts_alphas = options.for_algorithm.alpha > 0;
   planned.figures.bound = counts_alphas ? lower_bounds(part, demand).seconds : chosen.bound_seconds;

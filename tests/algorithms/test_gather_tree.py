@@ -160,7 +160,7 @@ def test_nothing_to_gather_is_an_empty_schedule() -> None:
 
 def test_chooser_takes_it_on_trees() -> None:
     network = balanced([3, 3, 3]).build()
-    assert _core.plan_exchange(network, gather(27)).algorithm.name == "switch-ring"
+    assert _core.plan_exchange(network, gather(27)).algorithm == "switch-ring"
 
 
 def test_deep_trees() -> None:

@@ -35,12 +35,12 @@ def by_plan(network: _core.Network, pattern: str, window: int | None = None) -> 
 
 def by_run(network: _core.Network, pattern: str, window: int | None = None) -> Taken:
     plan = plan_for_run(network, pattern, window)
-    return taken(plan.header.algorithm, plan.schedule)
+    return taken(plan.algorithm, plan.schedule)
 
 
 def by_python(network: _core.Network, pattern: str) -> Taken:
     plan = hocket.plan(hocket.Network._of_core(network, "drawn"), pattern, bytes=_core.REFERENCE_BYTES)
-    return taken(plan.algorithm, plan._exchange.schedule)
+    return taken(plan.algorithm, plan._plan.schedule)
 
 
 def check(network: _core.Network) -> None:
@@ -99,14 +99,13 @@ def test_the_fastest_counts_where_links_are_unequal(seed: int, hosts: int) -> No
     network = random_tree(Random(seed), hosts, switch_link=unequal).build()
     demand = _core.Demand(network.ranks, _core.REFERENCE_BYTES)
     planned = _core.plan_exchange(network, demand)
-    assert seconds(network, demand, planned.algorithm.name) <= max(
+    assert seconds(network, demand, planned.algorithm) <= max(
         min(seconds(network, demand, name) for name in ("tree", "packing")), 1.02 * planned.bound_seconds
     )
 
 
 def seconds(network: _core.Network, demand: _core.Demand, algorithm: str) -> float:
-    planned = _core.plan_exchange(network, demand, algorithm=algorithm)
-    return float(planned.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS).seconds)
+    return float(_core.plan(network, demand, algorithm=algorithm).predicted_seconds)
 
 
 def schedule_of(made: _core.Schedule) -> list[bytes]:

@@ -208,7 +208,7 @@ def test_one_message_at_a_time_is_usual(source: str, collective: str) -> None:
     network = read_network(source)
     demand = next(one for one in _core.collectives() if one.name == collective).demand(network.ranks, MIB, 0)
     usual = _core.plan_exchange(network, demand, None, "", 5e-5, 1)
-    two = _core.plan_exchange(network, demand, 2, usual.algorithm.name, 5e-5, 1)
+    two = _core.plan_exchange(network, demand, 2, usual.algorithm, 5e-5, 1)
     assert (usual.waits.window, two.waits.window) == (1, 2)
     costs = _core.ModelParameters(alpha=5e-5)
     took, took_two = (

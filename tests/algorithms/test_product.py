@@ -145,4 +145,4 @@ def test_it_says_what_it_does_not_serve() -> None:
 def test_grids_are_planned_by_it() -> None:
     for kind, sides in (("torus", (8, 8)), ("mesh", (4, 4)), ("hypercube", (5,))):
         network = grid(kind, *sides)
-        assert _core.plan_exchange(network, _core.Demand(network.ranks, 1)).algorithm.name == "product"
+        assert _core.plan_exchange(network, _core.Demand(network.ranks, 1)).algorithm == "product"

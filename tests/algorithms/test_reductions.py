@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hocket import _core
 from hocket.network import Defaults, read_network
-from hocket.planning.plan import check, plan_collective
+from hocket.planning.plan import check, plan_collective, ports_of
 from strategies import NetworkPlan, few_ranks, random_graph, tree_plans, unequal
 
 EVERYONE = _core.EVERYONE
@@ -43,7 +43,9 @@ def added_up(demand: _core.Demand, schedule: _core.Schedule) -> list[list[list[i
 
 def check_sums(network: _core.Network, demand: _core.Demand) -> None:
     planned = _core.plan_exchange(network, demand, None, "", 0.0, 1)
-    certificate = check(network, demand, planned.schedule, planned.waits, planned.algorithm.ports)
+    certificate = check(
+        network, demand, planned.schedule, planned.waits, ports_of(planned.algorithm, demand.pattern)
+    )
     assert certificate.ok, certificate.findings
     held, full = added_up(demand, planned.schedule), (1 << demand.ranks) - 1
     for rank in range(demand.ranks):
@@ -104,7 +106,7 @@ def test_both_halves_of_an_all_reduce_follow_the_routes_of_their_own_direction(h
     for name in REDUCTIONS:
         check_sums(network, demand_of(name, network.ranks, 30))
     planned = plan_collective("all-reduce", network, 999)
-    read = _core.Plan.decode(planned.file().encode())
+    read = _core.Plan.decode(planned.encode())
     assert read.schedule.phases == planned.schedule.phases
     assert check(network, planned.demand, read.schedule, read.waits).ok
 
@@ -130,7 +132,7 @@ def test_halves_of_unequally_many_phases() -> None:
     even = plan_collective("all-reduce", network, 64 << 20, "spreading")
     assert _core.lockstep_seconds(network, even.schedule) <= 1.02 * even.bound_seconds
     assert planned.predicted_seconds <= even.predicted_seconds
-    read = _core.Plan.decode(planned.file().encode())
+    read = _core.Plan.decode(planned.encode())
     assert check(network, planned.demand, read.schedule, read.waits).ok
 
 

@@ -9,7 +9,7 @@ import pytest
 from forwarding_hosts import DGX1, Links, hosts_of, random_links, ring
 from hocket import _core
 from hocket.planning.bounds import free_routes
-from hocket.planning.plan import PlannedExchange, plan_demand
+from hocket.planning.plan import plan_demand
 
 RATE = 125e6
 BYTES = 3 << 18
@@ -26,13 +26,13 @@ def linked(links: Links, ports: int = 16, switches: int = 0) -> _core.Network:
     return _core.build_graph(names, ranks, a, b, rates, [0.0] * len(a), [], all_ports, ranks)
 
 
-def planned(network: _core.Network, algorithm: str = "relays", bytes: int = BYTES) -> PlannedExchange:
+def planned(network: _core.Network, algorithm: str = "relays", bytes: int = BYTES) -> _core.Plan:
     found = plan_demand(network, _core.Demand(network.ranks, bytes), algorithm)
     assert found.certificate.ok, found.certificate.findings[:3]
     return found
 
 
-def over_bound(plan: PlannedExchange) -> float:
+def over_bound(plan: _core.Plan) -> float:
     free = free_routes(plan.network, plan.demand)
     assert free is not None
     assert plan.predicted_seconds >= plan.bound_seconds * (1 - 1e-9)

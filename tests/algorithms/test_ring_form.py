@@ -36,7 +36,7 @@ def check(network: _core.Network, pattern: str, more: int = 0, windows: Sequence
     chosen = "" if demand.messages > _core.MOST_MESSAGES_COMPARED else ring.algorithm
     for window in windows:
         planned = _core.plan_exchange(network, demand, window, chosen)
-        assert (ring.algorithm, ring.phases) == (planned.algorithm.name, planned.schedule.phases)
+        assert (ring.algorithm, ring.phases) == (planned.algorithm, planned.schedule.phases)
         programs = _core.rank_programs(planned.schedule, planned.waits)
         for rank in range(0, network.ranks, 1 + network.ranks // 100):
             assert said_by(ring.program(rank, window)) == said_by(programs[rank])

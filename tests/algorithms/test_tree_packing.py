@@ -126,12 +126,9 @@ def carry_out(network: _core.Network, demand: _core.Demand, schedule: _core.Sche
 
 def proven(network: _core.Network, demand: _core.Demand, algorithm: str = "tree-packing") -> float:
     """Plans and proves; the predicted time over the bound."""
-    planned = _core.plan_exchange(network, demand, None, algorithm)
-    certificate = _core.verify(network, demand, planned.schedule, planned.algorithm.ports)
-    _core.verify_waits(network, planned.schedule, planned.waits, certificate)
-    assert certificate.ok, certificate.findings
-    seconds: float = planned.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS).seconds
-    return seconds / planned.bound_seconds
+    planned = _core.plan(network, demand, None, algorithm)
+    assert planned.certificate.ok, planned.certificate.findings
+    return float(planned.predicted_seconds / planned.bound_seconds)
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -161,10 +158,9 @@ def test_fast_hosts_come_near_the_narrowest_cut(plan: NetworkPlan, most: float) 
     network = plan.build("graph")
     for pattern in ("all-gather", "reduce-scatter"):
         demand = _core.Demand(network.ranks, BYTES, pattern)
-        planned = _core.plan_exchange(network, demand)
-        assert planned.algorithm.name == "tree-packing"
-        seconds = planned.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS).seconds
-        assert seconds <= most * planned.bound_seconds
+        planned = _core.plan(network, demand)
+        assert planned.algorithm == "tree-packing"
+        assert planned.predicted_seconds <= most * planned.bound_seconds
 
 
 def random_fast_hosts(seed: int) -> NetworkPlan:

@@ -132,8 +132,8 @@ PLANNING_IS_TOLD = """
 import sys
 from hocket import cli
 from hocket.planning import plan as planning
-plan = planning.plan_collective
-planning.plan_collective = lambda *given, **more: (print("begun", flush=True), plan(*given, **more))[1]
+plan = planning.plan_demand
+planning.plan_demand = lambda *given, **more: (print("begun", flush=True), plan(*given, **more))[1]
 sys.exit(cli.main(sys.argv[1:]))
 """
 

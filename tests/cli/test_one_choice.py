@@ -22,12 +22,15 @@ def test_plan_and_c_source(hocket, tmp_path: Path, network: str, pattern: str) -
     arguments = (pattern, "--network", EXAMPLES / network, "--json")
     file = tmp_path / "p.hkt"
     planned = hocket("plan", *arguments, "--dump", dump, "-o", file).object()
-    assert (planned["algorithm"], planned["phases"]) == (run.header.algorithm, run.header.phases)
+    assert (planned["algorithm"], planned["phases"]) == (run.algorithm, run.schedule.phases)
     export = hocket("export", file, "--to", "c", "-o", tmp_path / "a.c", "--json")
     assert export.code == 0, export.err
-    assert (export.object()["phases"], export.object()["messages"]) == (run.header.phases, len(run.schedule))
+    assert (export.object()["phases"], export.object()["messages"]) == (
+        run.schedule.phases,
+        len(run.schedule),
+    )
     source = (tmp_path / "a.c").read_text()
-    assert re.search(rf"Algorithm +{run.header.algorithm}$", source, re.MULTILINE)
+    assert re.search(rf"Algorithm +{run.algorithm}$", source, re.MULTILINE)
     rows = run.schedule.csv(0, run.schedule.phases)
     assert dump.read_bytes().partition(b"\n")[2] == rows
 
@@ -48,4 +51,4 @@ def test_the_plan_file_is_that_of_a_run(hocket, tmp_path: Path, network: str, pa
         run = plan_for_run(built, pattern, RuntimeOptions(flow_control=flow).window)
         assert (tmp_path / "plan").read_bytes() == run.encode()
         if options:
-            assert run.header.window == options[1]
+            assert run.waits.window == options[1]

@@ -24,7 +24,7 @@ def test_a_plan_of_aggregates_is_proven_at_both_levels(hocket, tmp_path: Path, n
     parts = [report[f"{part}_seconds"] for part in ("put", "between", "take")]
     assert report["predicted_seconds"] == pytest.approx(sum(parts)) and min(parts) > 0
     # The file is one of one rank a host, which the runtime's leaders take.
-    assert _core.Plan.decode(path.read_bytes()).build_network().ranks == 6
+    assert _core.Plan.decode(path.read_bytes()).network.ranks == 6
     checked = hocket("verify", path, "--network", NETWORK, "--two-level", "--json").object()
     assert checked["ok"] and checked["two_level"] == {"ranks": 18, "memory_bytes": report["memory_bytes"]}
     assert hocket("verify", path, "--network", "chain:2,2,2@50Mbit").code == 0

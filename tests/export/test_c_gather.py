@@ -18,7 +18,7 @@ from hocket.errors import UsageError
 from hocket.export.c_header import RoutineOptions
 from hocket.export.c_source import routine_source
 from hocket.network import read_network
-from hocket.planning.plan import PlannedExchange, check, plan_collective
+from hocket.planning.plan import check, plan_collective
 
 HERE = Path(__file__).parent
 ONE, ALL = _core.PortModel.one_port, _core.PortModel.all_port
@@ -63,7 +63,7 @@ def both_ways(ranks: int, bytes: int) -> Rows:
 SHAPES = {"ring": (ring, ONE), "doubling": (doubling, ONE), "both ways": (both_ways, ALL)}
 
 
-def planned(network: str, shape: str, bytes: int = 3072, window: int = 1) -> PlannedExchange:
+def planned(network: str, shape: str, bytes: int = 3072, window: int = 1) -> _core.Plan:
     make, ports = SHAPES[shape]
     net = read_network(network)
     demand = _core.Demand(net.ranks, bytes, "all-gather")
@@ -73,11 +73,7 @@ def planned(network: str, shape: str, bytes: int = 3072, window: int = 1) -> Pla
     assert certificate.complete, certificate.findings
     bounds = _core.lower_bounds(net, demand)
     least = _core.least_phases(net, demand, bounds, ports)
-    exchange = PlannedExchange(
-        net, demand, "by hand", schedule, waits, bounds, least, bounds.seconds, 1, collective="all-gather"
-    )
-    exchange.certificate = certificate  # under the ports of its maker, not of an algorithm
-    return exchange
+    return _core.Plan(net, schedule, waits, demand, "by hand", least, bounds.seconds, 1)
 
 
 def write(

@@ -12,11 +12,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from mpi_tools import MpiUnderTest, mpich, open_mpi
 
+from hocket import _core
 from hocket.errors import UsageError
 from hocket.export.c_header import MOST_RANKS, RoutineOptions
 from hocket.export.c_source import routine_source
 from hocket.network import read_network
-from hocket.planning.plan import PlannedExchange, plan_collective
+from hocket.planning.plan import plan_collective
 
 pytestmark = pytest.mark.by_turns
 
@@ -24,7 +25,7 @@ HERE = Path(__file__).parent
 FIGURE1 = str(HERE.parents[1] / "examples" / "networks" / "figure1.toml")
 
 
-def planned(network: str, algorithm: str = "auto", window: int = 1) -> PlannedExchange:
+def planned(network: str, algorithm: str = "auto", window: int = 1) -> _core.Plan:
     return plan_collective("all-to-all", read_network(network), 65536, algorithm, window)
 
 

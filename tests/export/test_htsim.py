@@ -121,16 +121,16 @@ def test_every_order_delivers_and_waits(make: Callable[[], _core.Plan]) -> None:
 
 
 def test_refusals() -> None:
-    shared = plan_collective("all-to-all", read_network("star:2*2"), 8).file()
+    shared = plan_collective("all-to-all", read_network("star:2*2"), 8)
     with pytest.raises(UsageError, match="one rank each"):
         texts("htsim", shared)
-    large = plan_collective("all-to-all", read_network("star:3"), 2**31).file()
+    large = plan_collective("all-to-all", read_network("star:3"), 2**31)
     with pytest.raises(UsageError, match="at most 2,147,483,647 bytes"):
         texts("htsim", large)
 
 
 def test_a_few_tokens_serve() -> None:
     """Where a rank's next send is all that waits for a message, no token is needed."""
-    transfers = transfers_of(plan_collective("all-to-all", read_network("star:4"), 100).file())
+    transfers = transfers_of(plan_collective("all-to-all", read_network("star:4"), 100))
     _, flows, _, _ = parse(texts("htsim", transfers.plan)["out"])
     assert len(flows) - len(transfers.transfers) <= len(transfers.tokens())

@@ -123,11 +123,11 @@ def test_simgrid_replays_it(
     found = re.search(r"Simulation time ([\d.]+)", done.stdout + done.stderr)
     assert found is not None
     if "*" not in form:  # what ranks of a host send each other takes no time here, and some there
-        assert float(found[1]) == pytest.approx(plan.header.predicted_seconds, rel=0.03)
+        assert float(found[1]) == pytest.approx(plan.predicted_seconds, rel=0.03)
 
 
 def test_two_hosts_of_a_star() -> None:
-    plan = plan_collective("all-to-all", read_network("star:2"), 5).file()
+    plan = plan_collective("all-to-all", read_network("star:2"), 5)
     first, second = traces(plan)
     assert [line[1:] for line in first[1:-2]] == [
         ["irecv", "1", "1", "5"],

@@ -67,17 +67,15 @@ def test_what_is_refused() -> None:
 def test_predictions_of_rows_and_plans_are_the_same_simulation(source: str) -> None:
     network = read_network(source)
     demand = _core.Demand(network.ranks, 1 << 20)
-    planned = _core.plan_exchange(network, demand, 1)
-    of_plan = planned.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS)
+    planned = _core.plan(network, demand, 1)
     of_form = _core.ClosedForm(network, demand).predict(demand)
-    assert (of_form.seconds, of_form.kind) == (of_plan.seconds, of_plan.kind)
+    assert (of_form.seconds, of_form.kind) == (planned.predicted_seconds, planned.prediction)
     assert of_form.kind == "simulated"
     if source == "star:560":
         whole = _core.simulate(network, planned.schedule, planned.waits, "token")
         assert of_form.seconds == pytest.approx(whole.seconds, rel=1e-9)
-    wider = _core.plan_exchange(network, demand, 2) if source == "star:560" else None
-    if wider is not None:  # messages of a window share channels there, which is not simulated phase by phase
-        assert wider.predict(network, demand, 0.0, _core.MOST_SIMULATION_STEPS).kind == "by phases"
+        # Messages of a window share channels there, which is not simulated phase by phase.
+        assert _core.plan(network, demand, 2).prediction == "by phases"
 
 
 def test_beyond_a_limit_predictions_are_estimates() -> None:

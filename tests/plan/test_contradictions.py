@@ -154,7 +154,7 @@ def test_a_grid_that_is_none() -> None:
     at = sections[NETWORK].rindex(bytes([1, 3, 1, 0, 0, 0, 0]))
     sections[NETWORK] = sections[NETWORK][:at] + bytes([1, 4, 1, 0, 0, 0, 0])
     with pytest.raises(_core.InputError, match="not those of a grid"):
-        _core.Plan.decode(join(sections)).build_network()
+        _core.Plan.decode(join(sections))
 
 
 def test_forwarding_tables_that_lead_nowhere() -> None:
@@ -172,7 +172,7 @@ def test_forwarding_tables_that_lead_nowhere() -> None:
     ):
         sections[NETWORK] = sections[NETWORK][: -len(entries) - 2] + bytes(altered) + bytes(2)
         with pytest.raises(_core.RouteProblem, match=complaint):
-            _core.Plan.decode(join(sections)).build_network()
+            _core.Plan.decode(join(sections))
         sections = split(data)
 
 
@@ -263,6 +263,6 @@ def test_messages_that_go_whole_have_one_size() -> None:
         demand = _core.Demand.irregular(3, [0, 1], [1, 2], sizes)
         data = _core.Plan(network, schedule, waits, demand, "by hand", 2, 0.0, 0.0).encode()
         if fits:
-            assert _core.Plan.decode(data).header.demand.list() == demand.list()
+            assert _core.Plan.decode(data).demand.list() == demand.list()
         else:
             assert "messages go whole" in refused(data)

@@ -37,23 +37,20 @@ def use(data: bytes) -> None:
         assert isinstance(program.receives, list)
     try:
         plan = _core.Plan.decode(data)
-    except _core.PlanProblem:
-        return
-    assert isinstance(plan.header.algorithm, str)
-    try:
-        network = plan.build_network()
-        certificate = _core.verify(network, plan.header.demand, plan.schedule)
-        _core.verify_waits(network, plan.schedule, plan.waits, certificate)
-        _core.derive_waits(network, plan.schedule)
-        _core.lower_bounds(network, plan.header.demand)
     except _core.InputError:
         return
-    header = plan.header
-    assert len(plan.schedule) == header.transfers
-    assert plan.schedule.phases == header.phases
-    assert all(0 <= seconds < math.inf for seconds in (header.bound_seconds, header.predicted_seconds))
+    assert isinstance(plan.algorithm, str)
+    try:
+        network = plan.network
+        certificate = _core.verify(network, plan.demand, plan.schedule)
+        _core.verify_waits(network, plan.schedule, plan.waits, certificate)
+        _core.derive_waits(network, plan.schedule)
+        _core.lower_bounds(network, plan.demand)
+    except _core.InputError:
+        return
+    assert all(0 <= seconds < math.inf for seconds in (plan.bound_seconds, plan.predicted_seconds))
     assert len(plan.waits) <= plan.waits.derived
-    demand = header.demand
+    demand = plan.demand
     reach = 0
     for _, src, dst, origin, target, offset, length in plan.schedule.rows():
         assert (target == _core.EVERYONE) == (demand.pattern == "all-gather")

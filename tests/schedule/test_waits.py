@@ -232,8 +232,8 @@ def test_what_is_verified_before_it_is_written_is_verified_when_read(plan: Netwo
     network = plan.build()
     exchange = plan_collective("all-to-all", network, 65536, "packing", window)
     assert exchange.certificate.ok
-    read = _core.Plan.decode(exchange.file().encode())
-    certificate = check(network, read.header.demand, read.schedule, read.waits)
+    read = _core.Plan.decode(exchange.encode())
+    certificate = check(network, read.demand, read.schedule, read.waits)
     assert certificate.ok, certificate.findings
 
 

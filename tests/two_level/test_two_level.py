@@ -89,7 +89,8 @@ def test_blocks(place: tuple[_core.Network, list[int]], data: st.DataObject, pat
     demand = _core.Demand(len(host_of), max(sizes), pattern, contributions=sizes)
     groups = _core.group_by_host(host_of)
     planned = _core.plan_exchange(network, _core.scheduled_between(groups, demand))
-    accepted(network, _core.two_level(groups, demand, planned.schedule), planned.algorithm.ports)
+    ports = ports_of(planned.algorithm, planned.demand.pattern)
+    accepted(network, _core.two_level(groups, demand, planned.schedule), ports)
 
 
 @pytest.mark.parametrize("name", ["all-to-all", "all-gather", "all-reduce"])
@@ -111,15 +112,15 @@ def test_a_plan_file_keeps_routes_that_were_balanced_by_unequal_ranks(name: str,
     demand = aggregation.find_demand(name, whole.ranks, 100)
     planned = aggregation.plan_two_level(whole, demand, costs_for(whole, None, ""))
     assert planned.certificate.ok, planned.certificate.findings
-    plan = _core.Plan.decode(planned.planned.file().encode())
-    between = plan.build_network()
+    plan = _core.Plan.decode(planned.planned.encode())
+    between = plan.network
     check_same_network(plan, _core.one_rank_a_host(whole), "plan", "network")
     first = [ranks[0] for ranks in _core.groups_of(whole).ranks]
     for src, dst in itertools.product(range(between.ranks), repeat=2):
         assert between.route(src, dst) == whole.route(first[src], first[dst])
-    demand = aggregation.demand_of_ranks(whole, plan.header.demand)
+    demand = aggregation.demand_of_ranks(whole, plan.demand)
     exchange = _core.two_level(_core.groups_of(whole), demand, plan.schedule)
-    ports = ports_of(plan.header.algorithm, exchange.between.pattern)
+    ports = ports_of(plan.algorithm, exchange.between.pattern)
     assert _core.verify_two_level(between, exchange, plan.waits, MEMORY, ports).ok
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -39,9 +39,6 @@ from hocket.network.neighbours import component_with
 from hocket.network.source import shown
 from hocket.system.text import counted
 from hocket.units import format_bytes, format_rate, format_time
-
-if TYPE_CHECKING:
-    from hocket.planning.bounds import TrueBounds
 
 
 @click.command(
@@ -161,13 +158,13 @@ def show(source: str, size: str, defaults: Defaults) -> None:
         objects.append({**shown, **known.rates_as_json()})
         if len(components) > 1:
             lines.append(("\n" if number else "") + component_line(components, number))
-        lines += [_as_text(source, known.network, shown, true), *loud(known, every=True)]
+        lines += [_as_text(source, known.network, shown), *loud(known, every=True)]
     several = objects[0] if len(objects) == 1 else {"components": objects}
     tell({"source": source, **several}, lambda: lines)
 
 
 def _shown(
-    net: Network, bounds: Bounds, gather: Bounds, true: TrueBounds | None, bytes: int
+    net: Network, bounds: Bounds, gather: Bounds, true: dict[str, Any] | None, bytes: int
 ) -> dict[str, Any]:
     """A network and the bounds of an all-to-all and an all-gather, for ``--json``."""
     names, ranks, load = net.names, net.ranks_per_node, bounds.load
@@ -202,7 +199,7 @@ def _shown(
         "messages": net.ranks * (net.ranks - 1),
         "bound_phases": bounds.phases,
         "bound_seconds": bounds.seconds,
-        "bounds": None if true is None else true.as_json(),
+        "bounds": true,
         "all_gather": {
             "bound_phases": _core.least_phases(net, demand, gather, _core.PortModel.all_port),
             "bound_seconds": gather.seconds,
@@ -210,7 +207,9 @@ def _shown(
     }
 
 
-def _as_text(source: str, net: Network, shown: dict[str, Any], true: TrueBounds | None) -> str:
+def _as_text(source: str, net: Network, shown: dict[str, Any]) -> str:
+    from hocket.planning.bounds import bounds_line
+
     busiest = sorted(shown["links"], key=lambda link: -link["seconds"])[:MOST_LINES]
     rows = [
         [
@@ -236,7 +235,7 @@ def _as_text(source: str, net: Network, shown: dict[str, Any], true: TrueBounds 
         "",
         f"all-to-all of {size} per message: by these routes at least {shown['bound_phases']} "
         f"phases and {format_time(shown['bound_seconds'], 4)}",
-        *([] if true is None else [f"phases      {true.line()}"]),
+        *([f"phases      {bounds_line(shown['bounds'])}"] if shown["bounds"] else []),
         f"bottleneck  {_some(shown['bottlenecks'])}",
         f"all-gather of {size} per rank: by any routes at least {gather['bound_phases']} "
         f"phases and {format_time(gather['bound_seconds'], 4)}",

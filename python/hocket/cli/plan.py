@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -33,7 +32,7 @@ from hocket.cli._shared.request import (
     size_option,
     window_option,
 )
-from hocket.cli._shared.two_level import TWO_LEVEL, check_two_level, finish_two_level, two_level_option
+from hocket.cli._shared.two_level import TWO_LEVEL, finish_two_level, two_level_option
 from hocket.cli._shared.work import json_option, tell, with_spinner, write_atomically
 from hocket.demand.collectives import (
     ALL_GATHER,
@@ -44,8 +43,8 @@ from hocket.demand.collectives import (
     REDUCE_SCATTER,
     takes_contributions,
 )
-from hocket.errors import PlanError
-from hocket.planning.plan import BY_PHASES, Figures, peak_rss_bytes, ratio
+from hocket.errors import PlanError, UsageError
+from hocket.planning.plan import BY_PHASES, peak_rss_bytes, ratio
 from hocket.system.text import picked
 from hocket.units import format_time
 
@@ -58,16 +57,6 @@ SAMPLED_MESSAGES = 20_000  # of an all-to-all of which only one program is compu
 _OF_RING = ("edges", "channels", "collisions", "missing", "unordered", "findings", "ok")
 _OF_SAMPLE = ("messages", "channels", "collisions", "unordered", "findings", "ok")
 BY_RANK = (ALL_TO_ALL, ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE)
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """Result of verifying the whole schedule: one line, the findings, and fields of the report."""
-
-    ok: bool
-    text: str
-    findings: list[str]
-    fields: dict[str, Any]
 
 
 def closed_form_of(network: _core.Network, request: Request) -> _core.ClosedForm | _core.Ring | None:
@@ -93,8 +82,11 @@ def closed_form_of(network: _core.Network, request: Request) -> _core.ClosedForm
     return form if algorithm in ("auto", form.algorithm) else None
 
 
-def prove(form: _core.ClosedForm | _core.Ring, messages: int) -> Proof:
-    """A ring is judged as a whole, since every phase uses the same edges; of an all-to-all a sample of messages."""
+def prove(
+    form: _core.ClosedForm | _core.Ring, messages: int
+) -> tuple[_core.RingCertificate | _core.SampleCertificate, str, dict[str, Any]]:
+    """Certificate, a line on it, and what the report says of it. A ring is judged as a whole, as every phase uses the
+    same edges; of an all-to-all a sample of messages."""
     if isinstance(form, _core.Ring):
         found = form.verify()
         said = f"share none of the {found.channels:,} channels of their routes"
@@ -102,24 +94,18 @@ def prove(form: _core.ClosedForm | _core.Ring, messages: int) -> Proof:
             said = f"GO ON TOO EARLY BY {found.unordered:,} CHANNELS AT THE TURN"
         if found.collisions or found.missing:
             said = f"SHARE {found.collisions:,} CHANNELS AND MISS {found.missing:,} RANKS"
-        return Proof(
-            found.ok,
-            f"all {messages:,} transfers go over {found.edges:,} edges, which {said}",
-            found.findings,
-            {**picked(found, "contention_free", "complete"), "ring": picked(found, *_OF_RING)},
-        )
+        text = f"all {messages:,} transfers go over {found.edges:,} edges, which {said}"
+        return found, text, {**picked(found, "contention_free", "complete"), "ring": picked(found, *_OF_RING)}
     sample = form.verify_sample(SAMPLED_MESSAGES)
     said = "none meets another, all are in order"
     if not sample.ok:
         said = f"{sample.collisions} MEET OTHERS, {sample.unordered} ARE OUT OF ORDER"
-    return Proof(
-        sample.ok,
+    text = (
         f"a sample of {sample.messages:,} of all {messages:,} messages, on {sample.channels:,} channels of their "
-        f"routes: {said}",
-        sample.findings,
-        # Only the whole schedule can be judged.
-        {"contention_free": None, "complete": None, "sample": picked(sample, *_OF_SAMPLE)},
+        f"routes: {said}"
     )
+    # Only the whole schedule can be judged.
+    return sample, text, {"contention_free": None, "complete": None, "sample": picked(sample, *_OF_SAMPLE)}
 
 
 def _time_of(
@@ -133,16 +119,15 @@ def _time_of(
 
 
 def show_rank_alone(
-    known: KnownNetwork, form: _core.ClosedForm | _core.Ring, request: Request, rank: int, dump: str | None
+    form: _core.ClosedForm | _core.Ring, request: Request, known: KnownNetwork, rank: int
 ) -> None:
     """Print one rank's program without planning the rest of the schedule. Exit code 1 if the proof fails."""
-    network, window = known.network, request.window
+    network, window, dump = known.network, request.window, request.dump
     demand = request.demand(network)
-    hosts = len(network.hosts)
     bounds = _core.lower_bounds(network, demand)
     begun = time.perf_counter()
     # The program comes last: it needs most memory.
-    proof = with_spinner("verifying", lambda: prove(form, demand.messages))
+    certificate, proof, fields = with_spinner("verifying", lambda: prove(form, demand.messages))
     verify_seconds = time.perf_counter() - begun
     given = {"window": window} if window is not None and isinstance(form, _core.Ring) else {}
     program = with_spinner("computing the program", lambda: form.program(rank, **given))
@@ -153,24 +138,24 @@ def show_rank_alone(
         write_atomically(dump, itertools.chain([HEADER], rows))
     predicted, kind = with_spinner("simulating", lambda: _time_of(network, form, demand))
     time_ratio = ratio(predicted, bounds.seconds)
-    figures = Figures(
-        pattern=str(demand.pattern), algorithm=form.algorithm, hosts=hosts, ranks=network.ranks,
-        messages=demand.messages, transfers=demand.messages, bytes=demand.bytes, phases=form.phases,
-        bound_phases=bounds.phases, ratio=time_ratio if demand.by_blocks else ratio(form.phases, bounds.phases),
-        time_ratio=time_ratio, bound_seconds=bounds.seconds, predicted_seconds=predicted,
-    )  # fmt: skip
     report = {
-        **figures.as_json(),
+        "pattern": demand.pattern, "algorithm": form.algorithm, "hosts": len(network.hosts), "ranks": network.ranks,
+        "messages": demand.messages, "transfers": demand.messages, "bytes": demand.bytes, "phases": form.phases,
+        "bound_phases": bounds.phases,
+        "ratio": time_ratio if demand.by_blocks else ratio(form.phases, bounds.phases), "time_ratio": time_ratio,
+        "bound_seconds": bounds.seconds, "predicted_seconds": predicted,
+        # Not known, where one rank's row stands for a schedule.
+        "waits": None, "waits_before_reduction": None, "window": None,
         "rank": rank,
         "transfers_of_rank": program.transfers,
         "tokens_of_rank": program.tokens,
         "prediction": kind,
-        **proof.fields,
+        **fields,
         "plan_seconds": plan_seconds,
         "verify_seconds": verify_seconds,
         "peak_rss_bytes": peak_rss_bytes(),
         **known.rates_as_json(),
-    }
+    }  # fmt: skip
     # A host may take several blocks at once, so that fewest phases are not what a ring of blocks is measured by.
     bound = f"{time_ratio:.3f} times the bound of the wires" if demand.by_blocks else f"bound {bounds.phases}"
     lines = [
@@ -179,12 +164,12 @@ def show_rank_alone(
         f"{form.phases} phases ({bound}) by '{form.algorithm}', computed in {plan_seconds:.3f} s; "
         f"its sends wait for {program.tokens} tokens",
         f"the whole takes {format_time(predicted, 4)} ({PREDICTED[kind]}), bound {format_time(bounds.seconds, 4)}",
-        f"{proof.text} ({verify_seconds:.3f} s)",
-        *(f"  {finding}" for finding in proof.findings),
+        f"{proof} ({verify_seconds:.3f} s)",
+        *(f"  {finding}" for finding in certificate.findings),
         *row_texts(program.csv(rank, demand.bytes, 0, MOST_ROWS + 1), dump),
     ]
     tell(report, lambda: lines)
-    if not proof.ok:
+    if not certificate.ok:
         click.get_current_context().exit(1)
 
 
@@ -262,26 +247,12 @@ def _command(collective: _core.Collective) -> click.Command:
         )
 
     @_options(collective, irregular, by_rank)
-    def command(
-        source: str,
-        output: str | None,
-        dump: str | None,
-        rank: int | None,
-        compare: bool,
-        defaults: Defaults,
-        two_level: bool = False,
-        calibration: str | None = None,
-        **asked: Any,
-    ) -> None:
+    def command(source: str, defaults: Defaults, **asked: Any) -> None:
         request = Request(name, **asked)
-        plan_output.check_outputs(output, dump, rank)
-        check_two_level(two_level, rank)
-        if compare:
-            plan_output.check_compare(
-                request.algorithm, output=output, dump=dump, rank=rank, two_level=two_level
-            )
-        named = (output, dump, rank, request.contributions)
-        if irregular or two_level or compare or any(each is not None for each in named):
+        plan_output.check_options(request)
+        rank = request.rank
+        named = (request.output, request.dump, rank, request.contributions)
+        if irregular or request.two_level or request.compare or any(each is not None for each in named):
             components = [load_network(source, defaults)]
         else:
             components = load_components(source, defaults)
@@ -290,11 +261,14 @@ def _command(collective: _core.Collective) -> click.Command:
             return
         (known,) = components
         network = known.network
-        plan_output.check_rank(network, rank)
-        if compare:
+        if rank is not None and rank >= network.ranks:
+            raise UsageError(
+                f"there is no rank {rank}", remedy=f"the network has ranks 0 to {network.ranks - 1}"
+            )
+        if request.compare:
             plan_output.tell_compared(request, known)
-        elif two_level:
-            finish_two_level(request, known, calibration, output, dump)
+        elif request.two_level:
+            finish_two_level(request, known)
         elif rank is None:
             from hocket.planning.candidates import forecast_of
 
@@ -302,13 +276,13 @@ def _command(collective: _core.Collective) -> click.Command:
             forecast = None
             if not irregular:
                 forecast = with_spinner(
-                    "predicting", lambda: forecast_of(exchange, calibration, known.description)
+                    "predicting", lambda: forecast_of(exchange, request.calibration, known.description)
                 )
-            plan_output.finish(exchange, known, output, dump, forecast)
+            plan_output.finish(exchange, request, known, forecast)
         elif by_rank and (form := closed_form_of(network, request)) is not None:
-            show_rank_alone(known, form, request, rank, dump)
+            show_rank_alone(form, request, known, rank)
         else:
-            plan_output.show_rank(request.plan(network), known, rank, dump)
+            plan_output.show_rank(request.plan(network), request, known, rank)
 
     return click.command(
         name,

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hocket import _core
-from hocket._core import Demand, Network, Simulation, TwoLevelExchange
+from hocket._core import Demand, Network, Plan, Simulation, TwoLevelExchange
 from hocket.cli._shared.commands import CollectiveName, Command, Number, given, named
 from hocket.cli._shared.options import (
-    PLOTS,
     calibration_option,
     defaults_options,
-    draw,
-    drawings_of,
     flow_option,
     load_network,
     load_plan,
@@ -36,22 +35,25 @@ from hocket.cli._shared.request import (
 )
 from hocket.cli._shared.two_level import (
     TWO_LEVEL,
-    check_two_level,
     memory_line,
     plan_two_level,
     two_level_option,
 )
 from hocket.cli._shared.work import as_columns, check_writable, json_option, tell, with_spinner
 from hocket.demand.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR, usual_alpha
-from hocket.errors import UsageError
-from hocket.planning import aggregation
-from hocket.planning.plan import Figures, PlannedExchange, flow_of, least_of, peak_rss_bytes, simulation
+from hocket.errors import MissingToolError, UsageError
+from hocket.planning.plan import figures_of, flow_of, least_of, peak_rss_bytes, simulation
 from hocket.units import format_time, parse_time
 
 if TYPE_CHECKING:
     from hocket.network import Defaults, KnownNetwork
 
 MOST_LINES = 16
+PLOTS = {
+    "timeline": "phases and links over time",
+    "throughput": "histograms of the throughput of messages and phases",
+    "heat": "messages on each link in each phase",
+}
 # Parameters of what only an exchange without a plan can be told.
 PLANNING = ("pattern", "size", "traffic", "algorithm", "seed", "root", "two_level")
 
@@ -98,8 +100,6 @@ def simulate(
     token_cost: str,
     barrier_cost: str,
     overhead: float,
-    calibration: str | None,
-    two_level: bool,
     plots: tuple[tuple[str, str], ...],
     defaults: Defaults,
     **asked: Any,
@@ -108,15 +108,15 @@ def simulate(
 
     Without PLAN, a new exchange is planned: --pattern, --bytes or --demand, --root and --algorithm describe it.
     """
+    from hocket.costs.model import read_profile
     from hocket.planning.candidates import forecast_of
     from hocket.planning.network_check import check_same_network
 
     for _, file in plots:
         check_writable(file)
-    _check_options(path, pattern, two_level)
-    check_two_level(two_level)
     counts = pattern == IRREGULAR or COLLECTIVES[pattern].forwards
     request = Request(pattern, alpha=alpha if counts else None, **asked)
+    _check_options(path, pattern, request.two_level)
     known = load_network(source, defaults)
     network = known.network
     of_ranks: TwoLevelExchange | None = None
@@ -124,19 +124,14 @@ def simulate(
     if path is not None:
         plan = load_plan(path)
         check_same_network(plan, network, path, source, known.is_measured)
-        schedule, waits, name, demand = plan.schedule, plan.waits, plan.header.algorithm, plan.header.demand
-    elif two_level:
-        of_hosts, _ = plan_two_level(known, request, calibration)
-        of_ranks, network, waits, name = (
-            of_hosts.exchange,
-            of_hosts.between,
-            of_hosts.waits,
-            of_hosts.planned.algorithm,
-        )
-        schedule, demand = of_ranks.schedule, of_ranks.between
+    elif request.two_level:
+        planned, _ = plan_two_level(known, request)
+        of_ranks, plan = planned.exchange, planned.planned
+        network = plan.network
+        plan = _core.Plan(network, of_ranks.schedule, plan.waits, of_ranks.between, plan.algorithm)
     else:
-        planned = request.plan(network)
-        schedule, waits, name, demand = planned.schedule, planned.waits, planned.algorithm, planned.demand
+        plan = request.plan(network)
+    schedule, waits, demand = plan.schedule, plan.waits, plan.demand
     seconds = usual_alpha(demand) if seconds is None else seconds
     flow = flow or flow_of(waits)
     costs = _core.ModelParameters(
@@ -147,29 +142,22 @@ def simulate(
     )
     work = partial(simulation, network, schedule, waits, flow, costs)
     result = with_spinner(f"simulating {len(schedule)} messages", work)
-    bounds = _core.lower_bounds(network, demand)
-    bound_phases, bound_seconds = least_of(name, network, demand, bounds, seconds)
-    exchange = PlannedExchange(
-        network, demand, name, schedule, waits, bounds,
-        bound_phases, bound_seconds, result.seconds,
-    )  # fmt: skip
-    figures = exchange.figures
+    bounds = least_of(plan.algorithm, network, demand, _core.lower_bounds(network, demand), seconds)
+    figures = figures_of(plan, bounds, result.seconds)
     sizes = _size_text(demand)
-    title = f"{demand.pattern} by {name}, {sizes}"
     # Bytes carried by an all-to-all are given, so its picture shows the bound for all that the links carry.
-    least = bound_seconds if demand.pattern != ALL_TO_ALL else None
-    drawings = drawings_of(result, schedule, network, title, flow, least)
+    least = figures["bound_seconds"] if demand.pattern != ALL_TO_ALL else None
+    title = f"{demand.pattern} by {plan.algorithm}, {sizes}"
     for kind, file in plots:
-        with_spinner("drawing", partial(draw, file, drawings[kind]))
+        with_spinner("drawing", partial(_draw, kind, Path(file), plan, result, title, flow, least))
     channels = _channels(network, result)
     forecast = None
-    in_memory = None
     if of_ranks is None:
-        forecast = with_spinner("predicting", lambda: forecast_of(exchange, calibration, known.description))
-    else:
-        in_memory = aggregation.memory_seconds(network, of_ranks, waits)
+        forecast = with_spinner(
+            "predicting", lambda: forecast_of(plan, request.calibration, known.description)
+        )
     report: dict[str, Any] = {
-        **figures.as_json(),
+        **figures,
         "flow": flow,
         "tokens": result.tokens,
         "channels": channels,
@@ -177,8 +165,11 @@ def simulate(
         **known.rates_as_json(),
         **({} if forecast is None else {"forecast": forecast.as_json()}),
     }
-    lines = _lines(figures, flow, sizes, result.tokens, known)
-    if of_ranks is not None and in_memory is not None:
+    lines = _lines(report, sizes, known)
+    if of_ranks is not None:
+        in_memory = _core.two_level_seconds(
+            network, of_ranks, waits, _core.ModelParameters(), read_profile(), 1 << 62
+        )
         whole = in_memory.put + result.seconds + in_memory.take
         report["two_level"] = {
             "ranks": of_ranks.demand.ranks, "memory_bytes": max(of_ranks.memory),
@@ -208,15 +199,35 @@ def _check_options(path: str | None, pattern: str, two_level: bool) -> None:
         _refuse(given("root"), f"does not belong to --pattern {pattern}", "give --pattern broadcast")
 
 
-def _lines(figures: Figures, flow: str, sizes: str, tokens: int, known: KnownNetwork) -> list[str]:
-    of = "of" if figures.pattern == ALL_TO_ALL else "for"
+def _lines(report: dict[str, Any], sizes: str, known: KnownNetwork) -> list[str]:
+    of = "of" if report["pattern"] == ALL_TO_ALL else "for"
+    predicted, bound = format_time(report["predicted_seconds"], 5), format_time(report["bound_seconds"], 5)
     return [
-        f"'{figures.algorithm}' under {flow}: {figures.transfers} messages {of} {sizes} in "
-        f"{figures.phases} phases, {tokens} tokens",
-        f"predicted   {format_time(figures.predicted_seconds, 5)}, bound {format_time(figures.bound_seconds, 5)}, "
-        f"ratio {figures.time_ratio:.3f}{' of assumed capacities' if known.assumed else ''}",
+        f"'{report['algorithm']}' under {report['flow']}: {report['transfers']} messages {of} {sizes} in "
+        f"{report['phases']} phases, {report['tokens']} tokens",
+        f"predicted   {predicted}, bound {bound}, ratio {report['time_ratio']:.3f}"
+        f"{' of assumed capacities' if known.assumed else ''}",
         *loud(known),
     ]
+
+
+def _draw(
+    kind: str, file: Path, plan: Plan, result: Simulation, title: str, flow: str, bound: float | None
+) -> None:
+    """Puts a picture in place whole. Raises MissingToolError without a library that draws."""
+    try:
+        plots = importlib.import_module("hocket.pictures")
+    except ImportError as error:
+        raise MissingToolError(
+            f"drawing needs a Python package that is missing: {error}", remedy="pip install matplotlib"
+        ) from error
+    schedule, network = plan.schedule, plan.network
+    if kind == "timeline":
+        plots.gantt(result, schedule, network, file, title=f"{title}, {flow}", bound=bound)
+    elif kind == "throughput":
+        plots.draw_throughput([plots.stage(flow, result, schedule, network)], file, title=title)
+    else:
+        plots.heat(schedule, network, file, title=title, simulation=result)
 
 
 def _channel_lines(channels: list[dict[str, Any]]) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,7 +18,7 @@ from hocket.cli._shared.work import json_option, read_whole, tell, with_spinner
 from hocket.demand.collectives import ALL_TO_ALL
 from hocket.errors import HocketError
 from hocket.planning import aggregation
-from hocket.planning.plan import Figures, PlannedExchange, least_of, peak_rss_bytes, ports_of
+from hocket.planning.plan import check, figures_of, least_of, peak_rss_bytes, ports_of
 from hocket.system.text import picked
 from hocket.units import format_bytes, format_time
 
@@ -63,31 +62,26 @@ def verify(
         check_two_level_plan(plan, known.network, path)
     network = _core.one_rank_a_host(known.network) if two_level else known.network
     check_same_network(plan, network, path, source, known.is_measured)
-    header, demand = plan.header, plan.header.demand
-    stated = PlannedExchange.of_file(plan, network)
-    phases, least_seconds = least_of(header.algorithm, network, demand, stated.bounds)
-    held = replace(
-        stated,
-        bound_phases=phases,
-        # The per-message cost that blocks were planned for is known to the plan alone.
-        bound_seconds=header.bound_seconds if demand.by_blocks else least_seconds,
-    )
+    demand = plan.demand
+    phases, seconds = least_of(plan.algorithm, network, demand, _core.lower_bounds(network, demand))
+    # The per-message cost that blocks were planned for is known to the plan alone.
+    figures = figures_of(plan, (phases, plan.bound_seconds if demand.by_blocks else seconds))
     free = None if prices is None else _certified(prices, network, demand)
     begun = time.perf_counter()
     exchange = exchange_of(plan, known.network) if two_level else None
 
     def proof() -> Certificate | TwoLevelCertificate:
         if exchange is None:
-            return held.certificate
-        ports = ports_of(header.algorithm, exchange.between.pattern)
+            ports = ports_of(plan.algorithm, demand.pattern)
+            return check(network, demand, plan.schedule, plan.waits, ports)
+        ports = ports_of(plan.algorithm, exchange.between.pattern)
         return _core.verify_two_level(network, exchange, plan.waits, aggregation.MEMORY, ports)
 
     certificate = with_spinner("verifying", proof)
     seconds = time.perf_counter() - begun
-    figures = held.figures
     report: dict[str, Any] = {
         "plan": path,
-        **figures.as_json(),
+        **figures,
         **picked(certificate, "ok", "contention_free", "complete", "worst_channel_use"),
         "violations": certificate.counts,
         "findings": [
@@ -101,7 +95,7 @@ def verify(
         report["free_routes_seconds"] = free
     if exchange is not None:
         report["two_level"] = {"ranks": exchange.demand.ranks, "memory_bytes": max(exchange.memory)}
-    tell(report, lambda: _lines(report, figures, plan, certificate, exchange, known))
+    tell(report, lambda: _lines(report, plan, certificate, exchange, known))
     ctx.exit(0 if certificate.ok else 1)
 
 
@@ -118,14 +112,13 @@ def _certified(path: str, network: Network, demand: Demand) -> float:
 
 
 def _lines(
-    report: dict[str, Any], figures: Figures, plan: Plan, certificate: Certificate | TwoLevelCertificate,
+    report: dict[str, Any], plan: Plan, certificate: Certificate | TwoLevelCertificate,
     exchange: TwoLevelExchange | None, known: KnownNetwork,
 ) -> Iterator[str]:  # fmt: skip
     """The report for people."""
-    header = plan.header
     answer = {True: "yes", False: "NO"}
     phases = certificate.phases
-    yield f"{report['plan']}: {certificate.transfers} transfers in {phases} phases by '{header.algorithm}'"
+    yield f"{report['plan']}: {certificate.transfers} transfers in {phases} phases by '{plan.algorithm}'"
     if exchange is not None:
         yield (
             f"aggregated       {size_text(exchange.demand)} of {exchange.demand.ranks} ranks on "
@@ -135,14 +128,14 @@ def _lines(
     yield f"contention-free  {answer[certificate.contention_free]}"
     yield f"ordered by waits {answer[_ordered(certificate)]}, {len(plan.waits)} waits"
     assumed = " of assumed capacities" if known.assumed else ""
-    by_phases = figures.pattern == ALL_TO_ALL and plan.schedule.direct
-    share = f", ratio {figures.ratio:.3f}{assumed}" if by_phases else ""
-    yield f"phases           {phases}, bound {figures.bound_phases}{share}"
-    if figures.irregular:
-        yield f"phases in turn   {time_in_turn(figures)}{assumed}"
+    by_phases = report["pattern"] == ALL_TO_ALL and plan.schedule.direct
+    share = f", ratio {report['ratio']:.3f}{assumed}" if by_phases else ""
+    yield f"phases           {phases}, bound {report['bound_phases']}{share}"
+    if in_turn := time_in_turn(report):
+        yield f"phases in turn   {in_turn}{assumed}"
     yield (
-        f"time as planned  {format_time(header.predicted_seconds, 4)} predicted, "
-        f"bound {format_time(figures.bound_seconds, 4)}, ratio {figures.time_ratio:.3f}{assumed}"
+        f"time as planned  {format_time(plan.predicted_seconds, 4)} predicted, "
+        f"bound {format_time(report['bound_seconds'], 4)}, ratio {report['time_ratio']:.3f}{assumed}"
     )
     if (free := report.get("free_routes_seconds")) is not None:
         yield f"any routes       bound {format_time(free, 4)}, by the prices given"

@@ -114,7 +114,7 @@ def check_network(case: Case) -> Iterator[Finding]:
     for pattern in PLANNED_FOR_JOBS:
         demand = run_demand(network, pattern)
         try:
-            yield ok(f"{pattern}: algorithm {_core.plan_exchange(network, demand).algorithm.name}")
+            yield ok(f"{pattern}: algorithm {_core.plan_exchange(network, demand).algorithm}")
         except _core.InputError as error:
             yield note(f"{pattern}: the MPI library serves it: {error}")
 
@@ -122,14 +122,14 @@ def check_network(case: Case) -> Iterator[Finding]:
 def check_plans(case: Case) -> Iterator[Finding]:
     for path in case.plans:
         plan = read_plan(path)
-        planned = plan.build_network()
+        planned = plan.network
         if case.network is None:
             case.network = planned
         elif planned.names != case.network.names or planned.ranks_per_node != case.network.ranks_per_node:
             yield problem(f"{path} was made for other hosts than the network's",
                           "plan again: hocket plan --network FILE -o PLAN")  # fmt: skip
             continue
-        yield ok(f"{path}: {plan.header.demand.pattern} of {planned.ranks} ranks")
+        yield ok(f"{path}: {plan.demand.pattern} of {planned.ranks} ranks")
 
 
 def check_order(case: Case) -> Iterator[Finding]:

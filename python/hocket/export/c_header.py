@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from hocket import _core
 from hocket.demand import collectives
 from hocket.errors import UsageError
 from hocket.export.c_tables import WIDTH, wrapped
 from hocket.units import format_bytes, format_rate, format_time
-
-if TYPE_CHECKING:
-    from hocket.planning.plan import PlannedExchange
 
 MOST_RANKS: Final = 512  # 261,632 messages: 15 MB of tables
 _KEYWORDS: Final = frozenset(
@@ -105,14 +102,25 @@ ROUTINES: Final = {
 }  # fmt: skip
 
 
+def collective_of(demand: _core.Demand) -> str:
+    """The collective that a routine is written of. Raises UsageError for a demand of none."""
+    call = collectives.call_of(demand)
+    if call is None and demand.pattern == collectives.IRREGULAR:
+        raise UsageError(
+            "no routine is written of an irregular exchange", remedy=f"export a plan of {', '.join(ROUTINES)}"
+        )
+    return str(demand.pattern) if call is None else call[0]
+
+
 def header(
-    planned: PlannedExchange, source: str, options: RoutineOptions, waits: _core.Waits, size: int, root: int
-) -> str:
+    planned: _core.Plan, certificate: _core.Certificate, source: str, options: RoutineOptions, waits: _core.Waits,
+    size: int, root: int,
+) -> str:  # fmt: skip
     """``size``: bytes that the schedule was planned for; ``root``: its rank in the network, -1 without one."""
     from importlib.metadata import version
 
-    collective = planned.collective
-    network, schedule, bounds = planned.network, planned.schedule, planned.bounds
+    collective, network, schedule = collective_of(planned.demand), planned.network, planned.schedule
+    bounds = _core.lower_bounds(network, planned.demand)
     routine = ROUTINES[collective]
     at_root = f", with rank {root} of the network as root" if root >= 0 else ""
     mean = " (their mean)" if routine.large in ("contributions", "blocks") else ""
@@ -133,7 +141,7 @@ def header(
     by_time = collective != collectives.ALL_TO_ALL  # phases differ in length
     contention = (
         "none: no two messages of a phase share a link in one direction, inter-switch links as wide as their rate"
-        if planned.certificate.contention_free
+        if certificate.contention_free
         else "messages of a phase share links: this schedule is for comparison"
     )
     return _block([
@@ -155,7 +163,7 @@ def header(
         f"{routine.size.format(format_bytes(size))}, "
         f"{format_time(planned.predicted_seconds, 4)} predicted under tokens" + (bottleneck if by_time else ""),
         "",
-        *wrap(f"Source: {_source_of(planned)}", WIDTH),
+        *wrap(f"Source: {_source_of(collective, planned.algorithm)}", WIDTH),
         "",
         f"Ranks are numbered in the order of the {len(network.hosts)} hosts:",
         *hosts,
@@ -166,9 +174,8 @@ def header(
     ])  # fmt: skip
 
 
-def _source_of(planned: PlannedExchange) -> str:
+def _source_of(collective: str, algorithm: str) -> str:
     """Where the schedule and its synchronisation come from."""
-    collective = planned.collective
     if collective == collectives.ALL_TO_ALL:
         return (
             f"{_PAPER}, section 4 for the phases of trees. The pair-wise synchronisation is that of section 5: of two "
@@ -179,8 +186,8 @@ def _source_of(planned: PlannedExchange) -> str:
         if collective in (collectives.GATHER, collectives.SCATTER)
         else collectives.ALL_GATHER
     )
-    entries = (s for s in _core.all_algorithms() if s.name == planned.algorithm and s.pattern == pattern)
-    source = next((s.source for s in entries), planned.algorithm)
+    entries = (s for s in _core.all_algorithms() if s.name == algorithm and s.pattern == pattern)
+    source = next((s.source for s in entries), algorithm)
     by_pairs = f"The pair-wise synchronisation is that of {_PAPER}, section 5."
     if collective in (collectives.ALL_GATHER, collectives.BROADCAST):
         forwards = "A rank forwards what has come to it: a send waits until all that it carries is there."

@@ -4,16 +4,15 @@ schedule, and an executor that is the same for every collective."""
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from importlib import resources
 from typing import Final
 
 from hocket import _core
 from hocket.demand import collectives
 from hocket.errors import UsageError
-from hocket.export.c_header import ROUTINES, RoutineOptions, header
+from hocket.export.c_header import ROUTINES, RoutineOptions, collective_of, header
 from hocket.export.c_tables import Receive, Row, Send, carry, sizes, text, whole_blocks
-from hocket.planning.plan import PlannedExchange, flow_of, plan_collective
+from hocket.planning.plan import certificate_of, check_accepted, flow_of, plan_collective
 
 _WHOLE: Final = (collectives.ALL_TO_ALL, collectives.GATHER, collectives.SCATTER)  # messages are blocks
 _REDUCE: Final = (collectives.REDUCE_SCATTER, collectives.ALL_REDUCE, collectives.REDUCE)
@@ -22,56 +21,50 @@ _REDUCE: Final = (collectives.REDUCE_SCATTER, collectives.ALL_REDUCE, collective
 def routine_options(plan: _core.Plan, function: str | None, flow: str | None) -> RoutineOptions:
     """Name and flow control of a routine: by default the call that it replaces, and as planned. Raises UsageError."""
     options = RoutineOptions(
-        function or ROUTINES[_collective_of(plan.header.demand)].replaced, flow or flow_of(plan.waits)
+        function or ROUTINES[collective_of(plan.demand)].replaced, flow or flow_of(plan.waits)
     )
     options.check()
     return options
 
 
-def _collective_of(demand: _core.Demand) -> str:
-    """The collective that a routine is written of. Raises UsageError for a demand of none."""
-    call = collectives.call_of(demand)
-    if call is None and demand.pattern == collectives.IRREGULAR:
-        raise UsageError(
-            "no routine is written of an irregular exchange", remedy=f"export a plan of {', '.join(ROUTINES)}"
-        )
-    return str(demand.pattern) if call is None else call[0]
-
-
-def exchange_of(plan: _core.Plan, options: RoutineOptions) -> PlannedExchange:
-    """The exchange of a plan under the routine's window, verified. Raises UsageError and PlanError.
+def exchange_of(plan: _core.Plan, options: RoutineOptions) -> _core.Plan:
+    """The plan under the routine's window, verified. Raises UsageError and PlanError.
 
     Blocks of an all-reduce differ by a byte where its vector cannot be shared out evenly. A routine cuts every block
     alike, so such a plan is made again for the next larger vector.
     """
-    stated = PlannedExchange.of_file(plan)
-    options.check_network(stated.network)
-    collective = _collective_of(stated.demand)
-    if collective == collectives.ALL_REDUCE and stated.demand.contributions:
-        ranks = stated.network.ranks
-        bytes = -(-sum(stated.demand.contributions) // ranks) * ranks
-        planned = plan_collective(collective, stated.network, bytes, stated.algorithm, options.window)
-    else:
-        if options.window != stated.waits.window:
-            waits = _core.derive_waits(stated.network, stated.schedule, options.window)
-            stated = replace(stated, waits=waits)
-        planned = replace(stated, collective=collective)
-    planned.check_accepted()
-    return planned
+    network, demand = plan.network, plan.demand
+    options.check_network(network)
+    if (
+        demand.pattern == collectives.ALL_REDUCE
+        and demand.contributions
+        and collective_of(demand) == demand.pattern
+    ):
+        bytes = -(-sum(demand.contributions) // network.ranks) * network.ranks
+        plan = plan_collective(demand.pattern, network, bytes, plan.algorithm, options.window)
+    elif options.window != plan.waits.window:
+        waits = _core.derive_waits(network, plan.schedule, options.window)
+        plan = _core.Plan(
+            network, plan.schedule, waits, demand, plan.algorithm,
+            plan.bound_phases, plan.bound_seconds, plan.predicted_seconds,
+        )  # fmt: skip
+    check_accepted(plan)
+    return plan
 
 
-def routine_source(planned: PlannedExchange, source: str, options: RoutineOptions | None = None) -> str:
+def routine_source(planned: _core.Plan, source: str, options: RoutineOptions | None = None) -> str:
     """C99 source that needs nothing but MPI. The same input gives the same text.
 
     ``source``: the plan as the user named it. Raises UsageError for schedules that no routine is written for:
     incomplete ones, of too many ranks or pieces, or of blocks that differ where the collective's do not.
     """
-    collective, network, schedule = planned.collective, planned.network, planned.schedule
+    collective, network, schedule = collective_of(planned.demand), planned.network, planned.schedule
     routine = ROUTINES[collective]
     options = options or RoutineOptions(routine.replaced)
     options.check()
     options.check_network(network)
-    if not planned.certificate.complete:
+    certificate = certificate_of(planned)
+    if not certificate.complete:
         raise UsageError(f"the schedule of '{planned.algorithm}' is not complete", remedy="choose another")
     waits = _waits(planned, options)
     programs = _core.rank_programs(schedule, waits)
@@ -83,7 +76,7 @@ def routine_source(planned: PlannedExchange, source: str, options: RoutineOption
         for program in programs
     ]
     if collective in _WHOLE:
-        _check_whole(planned, rows)
+        _check_whole(planned, rows, collective)
         pieces = whole_blocks(rows)
         size, root = planned.demand.bytes, -1
         if collective != collectives.ALL_TO_ALL:  # the rank to or from which all messages go
@@ -91,7 +84,7 @@ def routine_source(planned: PlannedExchange, source: str, options: RoutineOption
                 range(len(rows)), key=lambda rank: max(len(rows[rank].sends), len(rows[rank].receives))
             )
     else:
-        root, size = _root_and_size(planned)
+        root, size = _root_and_size(planned.demand, collective)
         pieces = carry(schedule, programs, rows, collective in _REDUCE)
     phases, adding = schedule.phases, 0
     if collective in _REDUCE:
@@ -119,7 +112,7 @@ def routine_source(planned: PlannedExchange, source: str, options: RoutineOption
         .replace("@CALL@", calls.strip("\n"))
         .replace("@PROTOTYPES@", ";\n".join(prototypes) + ";"),
         {
-            "HEADER": header(planned, source, options, waits, size, root),
+            "HEADER": header(planned, certificate, source, options, waits, size, root),
             "NATIVE": ("P" if options.function == routine.replaced else "") + routine.replaced,
             "ALLGATHER": "P" + gather if options.function == gather else gather,
             "SIZES": "\n".join(
@@ -134,9 +127,9 @@ def routine_source(planned: PlannedExchange, source: str, options: RoutineOption
     )
 
 
-def _check_whole(planned: PlannedExchange, rows: list[Row]) -> None:
+def _check_whole(planned: _core.Plan, rows: list[Row], collective: str) -> None:
     """Raises UsageError for schedules that cut or pass on messages, or send several at once."""
-    if planned.collective == collectives.ALL_TO_ALL and not planned.schedule.direct:
+    if collective == collectives.ALL_TO_ALL and not planned.schedule.direct:
         raise UsageError(
             f"'{planned.algorithm}' has ranks pass on parts of messages, for which no routine is written",
             remedy="choose another --algorithm",
@@ -148,24 +141,24 @@ def _check_whole(planned: PlannedExchange, rows: list[Row]) -> None:
                 f"'{planned.algorithm}' lets rank {rank} send several messages in one phase",
                 remedy="choose an algorithm that sends one at a time, for example ring",
             )
-    if planned.collective != collectives.ALL_TO_ALL and len(planned.schedule) != planned.network.ranks - 1:
+    if collective != collectives.ALL_TO_ALL and len(planned.schedule) != planned.network.ranks - 1:
         raise UsageError(
             f"'{planned.algorithm}' cuts messages, and a routine sends them whole",
             remedy="choose an algorithm that does not, for example list",
         )
 
 
-def _root_and_size(planned: PlannedExchange) -> tuple[int, int]:
+def _root_and_size(demand: _core.Demand, collective: str) -> tuple[int, int]:
     """Root of a collective (-1 without one), and its --bytes. Raises UsageError for unequal or empty
     contributions."""
-    demand, rooted = planned.demand, planned.collective in (collectives.BROADCAST, collectives.REDUCE)
+    rooted = collective in (collectives.BROADCAST, collectives.REDUCE)
     if demand.bytes == 0 or (demand.contributions and not rooted):
         raise UsageError(
             "a routine is written from a plan whose contributions are equal and not empty",
             remedy="plan with --bytes",
         )
     root = next(rank for rank, bytes in enumerate(demand.contributions) if bytes) if rooted else -1
-    return root, demand.bytes * (demand.ranks if planned.collective == collectives.ALL_REDUCE else 1)
+    return root, demand.bytes * (demand.ranks if collective == collectives.ALL_REDUCE else 1)
 
 
 def _template(name: str) -> str:
@@ -177,7 +170,7 @@ def _fill(template: str, values: dict[str, str]) -> str:
     return re.sub(r"@([A-Z_]+)@", lambda match: values[match[1]], template)
 
 
-def _waits(planned: PlannedExchange, options: RoutineOptions) -> _core.Waits:
+def _waits(planned: _core.Plan, options: RoutineOptions) -> _core.Waits:
     if options.flow in ("barrier", "free"):
         return _core.Waits.from_lists([[] for _ in range(len(planned.schedule))])
     if options.window == planned.waits.window:

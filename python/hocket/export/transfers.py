@@ -84,7 +84,7 @@ class Transfers:
 
 def transfers_of(plan: _core.Plan) -> Transfers:
     """The transfers of a plan. Raises UsageError where there are too many to be written as text."""
-    schedule, waits, header = plan.schedule, plan.waits, plan.header
+    schedule, waits = plan.schedule, plan.waits
     if len(schedule) > MOST_TRANSFERS:
         raise UsageError(
             f"the plan has {len(schedule):,} messages; plans of up to {MOST_TRANSFERS:,} are exported",
@@ -101,7 +101,7 @@ def transfers_of(plan: _core.Plan) -> Transfers:
     for own in sends:
         _own_order(own, transfers, waits.window, over, started)
     return Transfers(
-        plan, plan.build_network(), header.demand, header.algorithm, waits.window, schedule.phases, transfers, sends,
+        plan, plan.network, plan.demand, plan.algorithm, waits.window, schedule.phases, transfers, sends,
         receives, causes_of(transfers, waits), over, started,
     )  # fmt: skip
 

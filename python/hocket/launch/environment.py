@@ -26,7 +26,7 @@ from hocket.launch.runtime.ready import find_runtime
 from hocket.network import KnownNetwork
 from hocket.network.measured import kept_path
 from hocket.planning.network_check import check_same_network
-from hocket.planning.plan import AUTO, MOST_STEPS, PlannedExchange, check, of_choice, ports_of
+from hocket.planning.plan import AUTO, certificate_of
 from hocket.system.cache import choices_dir, keep
 from hocket.system.files import as_error, read_file, real_path
 
@@ -233,28 +233,26 @@ def _given_plans(
     paths: dict[str, Path] = {}
     for path in plans:
         plan = read_plan(path)
-        pattern = plan.header.demand.pattern
-        if call := call_of(plan.header.demand):
+        pattern = plan.demand.pattern
+        if call := call_of(plan.demand):
             name, root = call
             pattern = f"{name} with root {root}"
         elif pattern == IRREGULAR:
             raise PlanError(f"{path}: a program's calls cannot follow a plan of an {pattern} exchange",
                             remedy=f"give plans of {' or '.join(entry.name for entry in EQUAL)}")  # fmt: skip
-        elif plan.header.transfers > 0 and not some_call_follows(plan.header.demand):
+        elif len(plan.schedule) > 0 and not some_call_follows(plan.demand):
             raise PlanError(f"{path}: calls of any size follow a plan, and in this {pattern} the ranks' blocks differ "
                             "or are empty", remedy="plan it with --bytes, at least one for every rank")  # fmt: skip
         if pattern in paths:
             raise PlanError(f"{path}: a second {pattern} plan", remedy=f"give it or {paths[pattern]}")
         check_same_network(plan, network, str(path), given, measured)
-        _check_holds(plan, network, path)
+        _check_holds(plan, path)
         paths[pattern] = path
     return paths
 
 
-def _check_holds(plan: _core.Plan, network: _core.Network, path: Path) -> None:
-    header = plan.header
-    ports = ports_of(header.algorithm, header.demand.pattern)
-    found = check(network, header.demand, plan.schedule, plan.waits, ports)
+def _check_holds(plan: _core.Plan, path: Path) -> None:
+    found = certificate_of(plan)
     if not found.ok:
         kind, phase, text = found.findings[0]
         raise PlanError(f"{path}: the plan does not hold: {kind}, phase {phase}: {text}",
@@ -269,7 +267,7 @@ def read_plan(path: Path) -> _core.Plan:
         data = read_file(path, again=True)
     try:
         return _core.Plan.decode(data)
-    except _core.PlanProblem as error:
+    except _core.InputError as error:
         raise PlanError(f"{path}: {error}", remedy="make it again with 'hocket plan'") from None
 
 
@@ -300,10 +298,5 @@ def plan_for_run(network: _core.Network, pattern: str, window: int | None = None
         schedule = _core.Schedule.from_rows(network.ranks, demand.bytes, [])
         bounds = _core.lower_bounds(network, demand)
         waits = _core.derive_waits(network, schedule, window or _core.run_window(demand))
-        whole = PlannedExchange(
-            network, demand, "none", schedule, waits, bounds, bounds.phases, bounds.seconds, 0.0
-        )
-        return whole.file()
-    chosen = _core.plan_exchange(network, demand, window)
-    predicted = chosen.predict(network, demand, 0.0, MOST_STEPS)
-    return of_choice(network, demand, chosen, predicted).file()
+        return _core.Plan(network, schedule, waits, demand, "none", bounds.phases, bounds.seconds)
+    return _core.plan(network, demand, window)

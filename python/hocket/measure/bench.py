@@ -229,7 +229,7 @@ def _network_of(comm: MPI.Intracomm, request: Request) -> tuple[Any, str | None]
         if request.network is not None:
             return read_network(request.network)
         plans = os.environ.get("HOCKET_PLAN")
-        return read_plan(Path(plans.partition(":")[0])).build_network() if plans else None
+        return read_plan(Path(plans.partition(":")[0])).network if plans else None
 
     found = everywhere(comm, read)
     return found, request.network or (None if found is None else "of the job's plan")

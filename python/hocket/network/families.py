@@ -88,7 +88,7 @@ def _wired(
     uplink_rates: tuple[float, ...] | None = None,
 ) -> NetworkDescription:  # fmt: skip
     """A network of so many inter-switch links, as fast as those of hosts unless ``uplink_rates`` says otherwise."""
-    make = partial(spec, rate=defaults.rate, latency=defaults.latency, ranks=defaults.ranks)
+    make = partial(spec, equipment=(defaults.rate, defaults.latency, defaults.ranks))
     rates = (defaults.rate,) if uplink_rates is None else uplink_rates
     wiring = Wiring(shape, make, uplinks, rates, defaults.rate, where)
     return NetworkDescription(source=source, shape=shape, wiring=wiring)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hocket import _core
 from hocket.demand.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, IRREGULAR, find
 from hocket.errors import PlanError, UsageError
-from hocket.planning.plan import AUTO, MOST_STEPS, PlannedExchange, plan_demand, ports_of
+from hocket.planning.plan import AUTO, MOST_STEPS, plan_demand, ports_of
 
 if TYPE_CHECKING:
     from hocket.costs.model import Costs
@@ -28,10 +28,8 @@ class TwoLevelPlan:
     """Two-level exchange and what is known about it."""
 
     network: _core.Network  # of the ranks
-    between: _core.Network  # one rank a host
     exchange: _core.TwoLevelExchange
-    planned: PlannedExchange  # of the hosts, as a plan file has it
-    waits: _core.Waits
+    planned: _core.Plan  # of one rank a host, as a plan file has it
     certificate: _core.TwoLevelCertificate
     time: _core.TwoLevelTime | None
     plan_seconds: float
@@ -97,9 +95,7 @@ def plan_two_level(
     most = int(max(exchange.schedule.lengths(), default=0))
     parameters = costs.parameters(between, most, segmented=True)
     took = _core.two_level_seconds(between, exchange, planned.waits, parameters, read_profile(), steps)
-    return TwoLevelPlan(
-        network, between, exchange, planned, planned.waits, certificate, took, plan_seconds, verify_seconds
-    )
+    return TwoLevelPlan(network, exchange, planned, certificate, took, plan_seconds, verify_seconds)
 
 
 def runs_two_level(network: _core.Network, demand: _core.Demand) -> bool:
@@ -118,15 +114,6 @@ def seconds_of(
     """Predicted seconds of the two-level exchange; None if they are unknown or the verifier refuses the plan."""
     one = plan_two_level(network, demand, costs, window=window, steps=steps)
     return float(one.time.seconds) if one.time is not None and one.certificate.ok else None
-
-
-def memory_seconds(
-    between: _core.Network, exchange: _core.TwoLevelExchange, waits: _core.Waits
-) -> _core.TwoLevelTime:
-    """Predicted time by the memory profile, with an ideal network between hosts."""
-    from hocket.costs.model import read_profile
-
-    return _core.two_level_seconds(between, exchange, waits, _core.ModelParameters(), read_profile(), 1 << 62)
 
 
 def rank_by_rank_seconds(

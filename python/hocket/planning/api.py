@@ -8,7 +8,7 @@ Sizes are bytes, times seconds, rates bytes per second; each may also be text wi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -33,7 +33,17 @@ from hocket.planning.network import (
     whole,
 )
 from hocket.planning.network_check import check_header, compare_networks
-from hocket.planning.plan import AUTO, PlannedExchange, flow_of, plan_collective, plan_demand, simulation
+from hocket.planning.plan import (
+    AUTO,
+    certificate_of,
+    figures_of,
+    flow_of,
+    plan_collective,
+    plan_demand,
+    report_of,
+    simulation,
+    whole_phases,
+)
 from hocket.system.files import read_file, replaced
 
 EVERYONE: Final = int(_core.EVERYONE)
@@ -52,8 +62,7 @@ class Plan:
     """
 
     network: Network
-    _exchange: PlannedExchange
-    _report: dict[str, Any] = field(default_factory=dict)
+    _plan: _core.Plan
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -68,12 +77,11 @@ class Plan:
             what = getattr(problem, "strerror", None) or problem
             raise PlanError(f"cannot read {name}: {what}", remedy="check its name") from None
         try:
-            file = _core.Plan.decode(data)
-            exchange = PlannedExchange.of_file(file)
+            plan = _core.Plan.decode(data)
         except _core.InputError as problem:
             raise PlanError(f"{name}: {problem}", remedy="make it again") from None
-        check_header(file.header, exchange.network, exchange.bounds, name)
-        return cls(Network._of_core(exchange.network, name), exchange)
+        check_header(plan, name)
+        return cls(Network._of_core(plan.network, name), plan)
 
     def __repr__(self) -> str:
         return (
@@ -84,38 +92,38 @@ class Plan:
     @property
     def algorithm(self) -> str:
         """The algorithm that made it."""
-        return self._exchange.algorithm
+        return str(self._plan.algorithm)
 
     @property
     def bound_phases(self) -> int:
         """The fewest phases that the algorithm's port model allows."""
-        return self._exchange.bound_phases
+        return int(self._plan.bound_phases)
 
     @property
     def bound_seconds(self) -> float:
         """The least time of any schedule."""
-        return self._exchange.bound_seconds
+        return float(self._plan.bound_seconds)
 
     @property
     def predicted_seconds(self) -> float:
         """Predicted seconds of the plan by the model, waits included."""
-        return self._exchange.predicted_seconds
+        return float(self._plan.predicted_seconds)
 
     @property
     def pattern(self) -> str:
         """``all-to-all``, ``all-gather`` or ``irregular``."""
-        return str(self._exchange.demand.pattern)
+        return str(self._plan.demand.pattern)
 
     @property
     def phases(self) -> int:
         """The number of phases; messages of one phase do not wait for each other. An all-reduce has as many that
         reduce as spread the sums; of the shorter half some are empty."""
-        return int(self._exchange.schedule.phases)
+        return int(self._plan.schedule.phases)
 
     @property
     def window(self) -> int:
         """Messages in flight that the waits allow on a channel."""
-        return int(self._exchange.waits.window)
+        return int(self._plan.waits.window)
 
     @property
     def ratio(self) -> float:
@@ -123,7 +131,7 @@ class Plan:
         ``bound_phases``; for an all-gather: seconds over ``bound_seconds``; for an irregular exchange: the
         sum of its phases' times over the bound. ``predicted_seconds / bound_seconds`` also counts
         latencies."""
-        return self._exchange.figures.ratio
+        return float(figures_of(self._plan)["ratio"])
 
     @cached_property
     def transfers(self) -> NDArray[np.void]:
@@ -133,7 +141,7 @@ class Plan:
         message it carries; a target of ``hocket.EVERYONE`` is every rank), ``offset`` and ``length``
         (bytes of that message). Several pieces of one all-gather transfer follow each other.
         """
-        table = np.array(self._exchange.schedule.rows(), TRANSFER)
+        table = np.array(self._plan.schedule.rows(), TRANSFER)
         table.setflags(write=False)
         return table
 
@@ -142,17 +150,16 @@ class Plan:
 
         Of a plan from a file: without what only planning knows, such as ``alpha`` and ``plan_seconds``.
         """
-        exchange = self._exchange
+        plan = self._plan
         with typed():
-            bounds = true_bounds(exchange.network, exchange.demand, exchange.schedule.direct)
-        told = {} if bounds is None else {"bounds": bounds.as_json(exchange.whole_phases)}
-        return (self._report or exchange.figures.as_json()) | told
+            bounds = true_bounds(plan.network, plan.demand, plan.schedule.direct, whole_phases(plan))
+        return report_of(plan) | ({} if bounds is None else {"bounds": bounds})
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the plan file that ``hocket run --plan`` takes; it is written whole or not at all."""
         name = path_of(path, "a plan's path")
         with typed():
-            data = self._exchange.file().encode()
+            data = self._plan.encode()
         try:
             with replaced(Path(name)) as temporary:
                 temporary.write_bytes(data)
@@ -215,7 +222,7 @@ def plan(
             planned = plan_collective(
                 demand, core, size, algorithm, window, seconds, root=origin, contributions=sizes
             )
-    return Plan(net, planned, planned.report())
+    return Plan(net, planned)
 
 
 def verify(plan: Plan, network: Network | str | PathLike[str] | None = None) -> _core.Certificate:
@@ -225,9 +232,9 @@ def verify(plan: Plan, network: Network | str | PathLike[str] | None = None) -> 
     (violations by kind) and ``findings`` (kind, phase and text of the first few). ``network``: also whether
     the plan was made for it; if not, raises :class:`hocket.PlanError`.
     """
-    exchange = _made_for(plan, network)
+    made = _made_for(plan, network)
     with typed():
-        return exchange.certificate
+        return certificate_of(made)
 
 
 def simulate(
@@ -250,7 +257,7 @@ def simulate(
     ``start``, ``end`` of shape (transfers,), ``channel_bytes`` and ``channel_busy`` (seconds) of shape
     (channels,), ``phase_start`` and ``phase_end`` of shape (phases,).
     """
-    exchange = _made_for(plan, network)
+    made = _made_for(plan, network)
     if flow is not None and not isinstance(flow, str):
         raise UsageError(f"flow {flow!r}", remedy="give 'token', 'window:K', 'barrier' or 'free'")
     if not isinstance(overhead, float | int) or not 1 <= overhead <= 1000:
@@ -262,13 +269,11 @@ def simulate(
         overhead=float(overhead),
     )
     with typed():
-        return simulation(
-            exchange.network, exchange.schedule, exchange.waits, flow or flow_of(exchange.waits), costs
-        )
+        return simulation(made.network, made.schedule, made.waits, flow or flow_of(made.waits), costs)
 
 
-def _made_for(plan: Plan, network: Network | str | PathLike[str] | None) -> PlannedExchange:
-    """The exchange of a plan; refused if it was made for another network."""
+def _made_for(plan: Plan, network: Network | str | PathLike[str] | None) -> _core.Plan:
+    """The core's plan; refused if it was made for another network."""
     if not isinstance(plan, Plan):
         raise UsageError(
             f"{type(plan).__name__} is not a plan",
@@ -277,4 +282,4 @@ def _made_for(plan: Plan, network: Network | str | PathLike[str] | None) -> Plan
     if network is not None:
         given = network_of(network)
         compare_networks(plan.network._core, given._core, "the plan", given._source)
-    return plan._exchange
+    return plan._plan

@@ -36,69 +36,21 @@ class FreeRoutes:
     by: str
 
 
-@dataclass(frozen=True, slots=True)
-class TrueBounds:
-    """Seconds of each bound, and phases: how many messages at a host's full speed take as long. Of the routes and the
-    ports they are whole where messages are and no link is slower than the hosts: then a phase takes a message's time.
-    ``free``: None where it is not known, as where only routes are.
-
-    Parts of a message may take different ways in ``free``. ``balanced_phases``: of the routes that ``hocket network
-    balance`` proposes in place of installed ones, where these are better. ``direct``: False of a plan whose ranks pass
-    on parts of messages: the bound of the routes does not hold for it."""
-
-    routes_seconds: float
-    routes_phases: float
-    ports_seconds: float
-    ports_phases: float
-    message_seconds: float
-    free: FreeRoutes | None
-    balanced_seconds: float = 0.0
-    balanced_phases: float | None = None
-    direct: bool = True
-
-    @property
-    def free_phases(self) -> float | None:
-        """Phases of the bound of any routes; None where it is not known."""
-        if self.free is None or not self.message_seconds:
-            return None
-        return self.free.seconds / self.message_seconds
-
-    def as_json(self, phases: float | None = None) -> dict[str, Any]:
-        """Each bound as an object; if ``phases`` are given, with their ratio to it, and with the certificate."""
-
-        def told(seconds: float, bound: float, holds: bool = True) -> dict[str, Any]:
-            over = {"ratio": ratio(phases, bound)} if holds and phases is not None else {}
-            return {"seconds": seconds, "phases": bound, **over}
-
-        found: dict[str, Any] = {
-            "installed_routes": told(self.routes_seconds, self.routes_phases, self.direct),
-            "ports": told(self.ports_seconds, self.ports_phases),
-        }
-        if self.free is not None and self.free_phases is not None:
-            certificate = {} if phases is None else {"prices": self.free.prices}
-            how = {"by": self.free.by, "exact": self.free.exact, **certificate}
-            found["free_routes"] = told(self.free.seconds, self.free_phases) | how
-        if self.balanced_phases is not None:
-            found["balanced_routes"] = told(self.balanced_seconds, self.balanced_phases, self.direct)
-        return found
-
-    def line(self, phases: float | None = None) -> str:
-        """The bounds in one line for people."""
-
-        def told(what: str, bound: float, more: str = "", holds: bool = True) -> str:
-            over = f"ratio {ratio(phases, bound):.3f}" if holds and phases is not None else ""
+def bounds_line(bounds: dict[str, Any]) -> str:
+    """Bounds of true_bounds() in one line for people."""
+    free = bounds.get("free_routes", {"by": "", "exact": True})
+    texts = []
+    for what, name, more in (
+        ("these routes", "installed_routes", ""),
+        ("any routes", "free_routes", f"by {free['by']}" + ("" if free["exact"] else ", maybe more")),
+        ("ports", "ports", ""),
+        ("balanced routes", "balanced_routes", "'hocket network balance'"),
+    ):
+        if (bound := bounds.get(name)) is not None:
+            over = f"ratio {bound['ratio']:.3f}" if "ratio" in bound else ""
             inside = ", ".join(filter(None, (over, more)))
-            return f"{what} {bound:.5g}" + (f" ({inside})" if inside else "")
-
-        texts = [told("these routes", self.routes_phases, holds=self.direct)]
-        if self.free is not None and self.free_phases is not None:
-            how = f"by {self.free.by}" + ("" if self.free.exact else ", maybe more")
-            texts.append(told("any routes", self.free_phases, how))
-        texts.append(told("ports", self.ports_phases))
-        if self.balanced_phases is not None:
-            how = "'hocket network balance'"
-            texts.append(told("balanced routes", self.balanced_phases, how, self.direct))
-        return ", ".join(texts)
+            texts.append(f"{what} {bound['phases']:.5g}" + (f" ({inside})" if inside else ""))
+    return ", ".join(texts)
 
 
 def prices_in(text: bytes, name: str) -> list[float]:
@@ -116,9 +68,19 @@ def prices_in(text: bytes, name: str) -> list[float]:
         raise PlanError(f"{name}: a price is too large", remedy=remedy) from None
 
 
-def true_bounds(network: _core.Network, demand: _core.Demand, direct: bool = True) -> TrueBounds | None:
-    """The three bounds of an all-to-all; None for other demands. Takes a second or two at 500 hosts. ``direct``: of
-    schedules in which no rank passes on parts of messages."""
+def true_bounds(
+    network: _core.Network, demand: _core.Demand, direct: bool = True, taken: float | None = None
+) -> dict[str, Any] | None:
+    """The three bounds of an all-to-all, as reports have them; None for other demands. Takes a second or two at 500
+    hosts. ``direct``: False of a plan whose ranks pass on parts of messages: the bound of the routes does not hold for
+    it. ``taken``: the plan's phases, of which each bound then tells the ratio, and the one of any routes its
+    certificate.
+
+    Seconds of each bound, and phases: how many messages at a host's full speed take as long. Of the routes and the
+    ports they are whole where messages are and no link is slower than the hosts: then a phase takes a message's time.
+    Any routes: not where only routes are known; parts of a message may take different ways. Balanced routes: those that
+    ``hocket network balance`` proposes in place of installed ones, where these are better.
+    """
     if demand.pattern != ALL_TO_ALL:
         return None
     bounds, ranks = _core.lower_bounds(network, demand), network.ranks_per_node
@@ -132,13 +94,23 @@ def true_bounds(network: _core.Network, demand: _core.Demand, direct: bool = Tru
             return of.seconds / message if message else 0.0
         return max((-(-load // network.capacity(c)) for c, load in enumerate(of.load)), default=0)
 
+    def told(seconds: float, bound: float, holds: bool = True) -> dict[str, Any]:
+        over = {"ratio": ratio(taken, bound)} if holds and taken is not None else {}
+        return {"seconds": seconds, "phases": bound, **over}
+
     most_sends = max((-(-(network.ranks - 1) // ports[host]) for host in network.hosts), default=0)
-    balanced = _balanced(network, demand, bounds)
-    return TrueBounds(
-        bounds.seconds, phases(bounds), leaving * message, most_sends if in_phases else leaving, message,
-        free_routes(network, demand, bounds),
-        0.0 if balanced is None else balanced.seconds, None if balanced is None else phases(balanced), direct,
-    )  # fmt: skip
+    found = {
+        "installed_routes": told(bounds.seconds, phases(bounds), direct),
+        "ports": told(leaving * message, most_sends if in_phases else leaving),
+    }
+    free, balanced = free_routes(network, demand, bounds), _balanced(network, demand, bounds)
+    if free is not None and message:
+        certificate = {} if taken is None else {"prices": free.prices}
+        how = {"by": free.by, "exact": free.exact, **certificate}
+        found["free_routes"] = told(free.seconds, free.seconds / message) | how
+    if balanced is not None:
+        found["balanced_routes"] = told(balanced.seconds, phases(balanced), direct)
+    return found
 
 
 def _balanced(network: _core.Network, demand: _core.Demand, bounds: _core.Bounds) -> _core.Bounds | None:

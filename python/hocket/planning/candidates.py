@@ -13,7 +13,6 @@ from hocket.costs.calibration import read_calibration
 from hocket.costs.model import OUTSTANDING, SEGMENT, Costs, costs_for
 from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR, library_calls
 from hocket.planning import aggregation
-from hocket.planning.plan import PlannedExchange
 from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def _told(candidates: tuple[Candidate, ...]) -> str:
     )
 
 
-def forecast(planned: PlannedExchange, costs: Costs) -> Forecast:
+def forecast(planned: _core.Plan, costs: Costs) -> Forecast:
     """Simulates all that there are steps for. Nothing of an irregular exchange, whose messages differ."""
     if planned.demand.pattern == IRREGULAR:
         return Forecast(costs, (), (), None)
@@ -106,9 +105,7 @@ def costs_of(network: _core.Network, path: str | None, description: NetworkDescr
     return costs_for(network, calibration, source)
 
 
-def forecast_of(
-    planned: PlannedExchange, path: str | None, description: NetworkDescription
-) -> Forecast | None:
+def forecast_of(planned: _core.Plan, path: str | None, description: NetworkDescription) -> Forecast | None:
     """Forecast by the costs of costs_of(). None if there is nothing to compare, or if there are too many
     messages and the user has named no file. Raises HocketError for a file that cannot be used."""
     costs = costs_of(planned.network, path, description)
@@ -119,7 +116,7 @@ def forecast_of(
     return found if found.candidates else None
 
 
-def _candidates(planned: PlannedExchange, costs: Costs) -> Iterator[Candidate]:
+def _candidates(planned: _core.Plan, costs: Costs) -> Iterator[Candidate]:
     """Candidates that default settings offer to a run, without the library's own call, whose algorithm is
     unknown."""
     network, demand = planned.network, planned.demand
@@ -143,14 +140,14 @@ def _all_lead(network: _core.Network, demand: _core.Demand) -> bool:
     return demand.pattern == ALL_TO_ALL and all(len(ranks) > 1 for ranks in _core.groups_of(network).ranks)
 
 
-def _seconds_of(planned: PlannedExchange, costs: Costs, one: _core.choose.Candidate) -> float | None:
+def _seconds_of(planned: _core.Plan, costs: Costs, one: _core.choose.Candidate) -> float | None:
     segment = _core.choose.large_segment if one.large else SEGMENT
     parameters = costs.parameters(planned.network, planned.demand.bytes, segmented=True, segment=segment)
     seconds: float | None = _core.choose.simulated_seconds(planned.network, planned.schedule, one, parameters)
     return seconds
 
 
-def _library(planned: PlannedExchange, costs: Costs) -> Iterator[Candidate]:
+def _library(planned: _core.Plan, costs: Costs) -> Iterator[Candidate]:
     network, demand = planned.network, planned.demand
     for call in library_calls(demand):
         parameters = costs.parameters(network, demand.bytes, segmented=False)
@@ -161,7 +158,7 @@ def _library(planned: PlannedExchange, costs: Costs) -> Iterator[Candidate]:
             yield Candidate(call.name, seconds)
 
 
-def _settings(planned: PlannedExchange, costs: Costs, found: tuple[Candidate, ...]) -> Settings | None:
+def _settings(planned: _core.Plan, costs: Costs, found: tuple[Candidate, ...]) -> Settings | None:
     """Segments as long as their processors' work asks for, and the bandwidth-delay product; released early by what
     a token's way takes, where the simulator says that it pays."""
     one = costs.calibration

@@ -22,18 +22,18 @@ def check_same_network(
 
     ``measured``: the network's uplinks are as wide as a run has measured them, maybe after the plan was made.
     """
-    made_for = plan.build_network()
-    compare_networks(made_for, network, where, given, measured)
-    check_header(plan.header, made_for, _core.lower_bounds(made_for, plan.header.demand), where)
+    compare_networks(plan.network, network, where, given, measured)
+    check_header(plan, where)
 
 
-def check_header(header: _core.PlanHeader, network: _core.Network, bounds: _core.Bounds, where: str) -> None:
-    """Refuses a plan whose header states other bounds than its demand has on the plan's own ``network``, or a
+def check_header(plan: _core.Plan, where: str) -> None:
+    """Refuses a plan whose header states other bounds than its demand has on the plan's own network, or a
     time that is less. Messages that go whole have no size in the rows, so that nothing else tells of a changed
     one. What is 0 is not stated; what per-message cost blocks were planned for is not known.
     """
-    demand, stated = header.demand, header.bound_seconds
-    phases, least = least_of(header.algorithm, network, demand, bounds)
+    demand, stated = plan.demand, plan.bound_seconds
+    bounds = _core.lower_bounds(plan.network, demand)
+    phases, least = least_of(plan.algorithm, plan.network, demand, bounds)
     size = f"{where}: the header says {demand.bytes} bytes"
     remedy = "make it again with 'hocket plan'"
     same = math.isclose(stated, least, rel_tol=_ROUNDING)
@@ -42,23 +42,23 @@ def check_header(header: _core.PlanHeader, network: _core.Network, bounds: _core
             f"{size} and a bound of {format_time(stated, 9)}; the bound of so many bytes is {format_time(least, 9)}",
             remedy=remedy,
         )
-    if demand.pattern == ALL_TO_ALL and 0 < header.predicted_seconds < stated * (1 - _ROUNDING):
+    if demand.pattern == ALL_TO_ALL and 0 < plan.predicted_seconds < stated * (1 - _ROUNDING):
         raise PlanError(
-            f"{size} in {format_time(header.predicted_seconds)}, which is less than the bound of "
+            f"{size} in {format_time(plan.predicted_seconds)}, which is less than the bound of "
             f"{format_time(stated)}",
             remedy=remedy,
         )
-    if header.bound_phases > 0 and _is_known(header) and header.bound_phases != phases:
+    if plan.bound_phases > 0 and _is_known(plan) and plan.bound_phases != phases:
         raise PlanError(
-            f"{where}: the header says a bound of {header.bound_phases} phases; it is {phases}", remedy=remedy
+            f"{where}: the header says a bound of {plan.bound_phases} phases; it is {phases}", remedy=remedy
         )
 
 
-def _is_known(header: _core.PlanHeader) -> bool:
+def _is_known(plan: _core.Plan) -> bool:
     """False where the phases depend on what an algorithm lets ranks do at once, and this version does not know it."""
-    if not header.demand.by_blocks:
+    if not plan.demand.by_blocks:
         return True
-    return any(one.name == header.algorithm and one.pattern == ALL_GATHER for one in _core.all_algorithms())
+    return any(one.name == plan.algorithm and one.pattern == ALL_GATHER for one in _core.all_algorithms())
 
 
 def compare_networks(

@@ -1,67 +1,16 @@
-"""Planned exchanges: schedule, waits, bounds, proof and prediction in one object, and their figures.
-
-No algorithm lives here; the core chooses, schedules, verifies and simulates.
-"""
+"""Planning, and what is said of plans. No algorithm lives here: the core chooses, schedules, verifies and simulates."""
 
 from __future__ import annotations
 
 import resource
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from hocket import _core
 from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR, find, library_calls
 from hocket.errors import PlanError, UsageError
 from hocket.system.text import picked
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Irregular:
-    """Additional figures of an irregular exchange."""
-
-    largest_bytes: int
-    total_bytes: int
-    lockstep_seconds: float  # its phases one after the other
-    load_bound_seconds: float  # the busiest channel or port
-    splits: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
-    """A schedule of a demand on a network in plain numbers: sizes in bytes, times in seconds.
-
-    ``ratio`` is what the schedule takes over the least possible; 1.0 is optimal. An all-to-all counts phases;
-    those of blocks (all-gathers, reductions) and of parts of messages may differ in length, so these count predicted
-    seconds; an irregular exchange counts the seconds of its phases one after the other. ``time_ratio`` is predicted
-    seconds over the least: it also counts latencies. None: not known, where one rank's row stands for a schedule.
-    """
-
-    pattern: str
-    algorithm: str
-    hosts: int
-    ranks: int
-    messages: int
-    transfers: int
-    bytes: int
-    phases: int
-    bound_phases: int
-    ratio: float
-    time_ratio: float
-    bound_seconds: float
-    predicted_seconds: float
-    waits: int | None = None
-    waits_before_reduction: int | None = None
-    window: int | None = None
-    irregular: Irregular | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """Figures as one flat object."""
-        numbers = asdict(self)
-        more: dict[str, Any] = numbers.pop("irregular") or {}
-        return {**numbers, **more}
 
 
 def ratio(taken: float, bound: float) -> float:
@@ -82,141 +31,107 @@ def peak_rss_bytes() -> int:
 
 AUTO: Final = "auto"
 MOST_STEPS: Final[int] = _core.MOST_SIMULATION_STEPS
-SIMULATED: Final = "simulated"
 BY_PHASES: Final = "by phases"
 
 
-@dataclass
-class PlannedExchange:
-    """An exchange with its schedule, whether it has just been planned or a file holds it."""
+def figures_of(
+    plan: _core.Plan, least: tuple[int, float] | None = None, seconds: float | None = None
+) -> dict[str, Any]:
+    """A plan in plain numbers, as reports have them: sizes in bytes, times in seconds. ``least``: phases and seconds of
+    the bound in place of the plan's own; ``seconds``: of the prediction.
 
-    network: _core.Network
-    demand: _core.Demand
-    algorithm: str
-    schedule: _core.Schedule
-    waits: _core.Waits
-    bounds: _core.Bounds
-    bound_phases: int  # no schedule under the algorithm's port model has fewer
-    bound_seconds: float  # no schedule on these routes takes less time
-    predicted_seconds: float
-    prediction: str = SIMULATED  # what kind
-    alpha: float = 0.0  # seconds that a message costs its sender
-    seed: int = 1  # of algorithms that draw lots
-    collective: str = ""
-    plan_seconds: float = 0.0  # schedule and waits
-    verify_seconds: float = 0.0  # schedule and waits, again
-
-    @classmethod
-    def of_file(cls, file: _core.Plan, network: _core.Network | None = None) -> Self:
-        """The exchange of a plan file, with the bounds that the file states; on ``network``, if that is built already.
-
-        Raises ``_core.InputError``."""
-        network = file.build_network() if network is None else network
-        header = file.header
-        return cls(
-            network, header.demand, header.algorithm, file.schedule, file.waits,
-            _core.lower_bounds(network, header.demand),
-            header.bound_phases, header.bound_seconds, header.predicted_seconds,
-        )  # fmt: skip
-
-    def file(self) -> _core.Plan:
-        """The plan, which ``encode()`` turns into the bytes of a plan file."""
-        return _core.Plan(
-            self.network,
-            self.schedule,
-            self.waits,
-            self.demand,
-            self.algorithm,
-            self.bound_phases,
-            self.bound_seconds,
-            self.predicted_seconds,
-        )
-
-    @cached_property
-    def figures(self) -> Figures:
-        """Figures of the exchange that reports show."""
-        demand, schedule, bounds = self.demand, self.schedule, self.bounds
-        time_ratio = ratio(self.predicted_seconds, self.bound_seconds)
-        irregular = None
-        if demand.pattern == IRREGULAR:
-            lockstep = float(_core.lockstep_seconds(self.network, schedule))
-            irregular = Irregular(
-                largest_bytes=demand.bytes,
-                total_bytes=demand.total_bytes,
-                lockstep_seconds=lockstep,
-                load_bound_seconds=bounds.one_port_seconds,
-                splits=len(schedule) - demand.messages,
-            )
-            over = ratio(lockstep, bounds.one_port_seconds)
-        else:
-            of_parts = demand.by_blocks or not schedule.direct
-            over = time_ratio if of_parts else ratio(schedule.phases, self.bound_phases)
-        return Figures(
-            **picked(self, "algorithm", "bound_phases", "bound_seconds", "predicted_seconds"),
-            **picked(demand, "messages", "bytes"),
-            pattern=str(demand.pattern),
-            hosts=len(self.network.hosts),
-            ranks=self.network.ranks,
-            transfers=len(schedule),
-            phases=schedule.phases,
-            ratio=over,
-            time_ratio=time_ratio,
-            waits=len(self.waits),
-            waits_before_reduction=self.waits.derived,
-            window=self.waits.window,
-            irregular=irregular,
-        )
-
-    @property
-    def whole_phases(self) -> float:
-        """Messages at a host's full speed that take as long: its phases, unless it cuts messages or links are slower
-        than the hosts."""
-        if not self.demand.bytes or (self.schedule.direct and takes_phases(self.network)):
-            return int(self.schedule.phases)
-        return float(self.predicted_seconds * self.network.host_rate / self.demand.bytes)
-
-    @cached_property
-    def certificate(self) -> _core.Certificate:
-        """The verifier's findings under the port model of its algorithm. Every caller accepts plans by this
-        certificate."""
-        ports = ports_of(self.algorithm, self.demand.pattern)
-        return check(self.network, self.demand, self.schedule, self.waits, ports)
-
-    @property
-    def token_seconds(self) -> float:
-        """The time of the schedule where each transfer only waits for those before it on its channels and for
-        its sender's."""
-        return float(_core.token_seconds(self.network, self.schedule))
-
-    def library_seconds(self) -> dict[str, float]:
-        """Seconds that the algorithms of MPI libraries take on this network, by name: step after step, by
-        link rates alone."""
-        calls = [call for call in library_calls(self.demand) if call.flow == "steps"]
-        made = ((call.name, call.make(self.network, self.demand)) for call in calls)
-        return {name: float(_core.lockstep_seconds(self.network, schedule)) for name, schedule in made}
-
-    def check_accepted(self) -> None:
-        """Raises PlanError for a schedule that the verifier refuses."""
-        if not self.certificate.ok:
-            _, phase, text = self.certificate.findings[0]
-            raise PlanError(
-                f"the verifier refuses the schedule of '{self.algorithm}': {text} (phase {phase})",
-                remedy="choose another --algorithm, or auto",
-            )
-
-    def report(self) -> dict[str, Any]:
-        """The object that ``hocket plan … --json`` prints."""
-        irregular: dict[str, Any] = {}
-        if self.demand.pattern == IRREGULAR:
-            irregular = {"seed": self.seed, "token_seconds": self.token_seconds}
-        return {
-            **self.figures.as_json(),
-            **picked(self, "alpha", "prediction"),
-            **irregular,
-            **picked(self.certificate, "contention_free", "complete"),
-            **picked(self, "plan_seconds", "verify_seconds"),
-            "peak_rss_bytes": peak_rss_bytes(),
+    ``ratio`` is what the schedule takes over the least possible; 1.0 is optimal. An all-to-all counts phases;
+    those of blocks (all-gathers, reductions) and of parts of messages may differ in length, so these count predicted
+    seconds; an irregular exchange counts the seconds of its phases one after the other. ``time_ratio`` is predicted
+    seconds over the least: it also counts latencies.
+    """
+    demand, schedule = plan.demand, plan.schedule
+    bound_phases, bound_seconds = least or (plan.bound_phases, plan.bound_seconds)
+    predicted = plan.predicted_seconds if seconds is None else seconds
+    time_ratio = ratio(predicted, bound_seconds)
+    irregular = {}
+    if demand.pattern == IRREGULAR:
+        irregular = {
+            "largest_bytes": demand.bytes,
+            "total_bytes": demand.total_bytes,
+            "lockstep_seconds": _core.lockstep_seconds(plan.network, schedule),
+            "load_bound_seconds": _core.lower_bounds(plan.network, demand).one_port_seconds,
+            "splits": len(schedule) - demand.messages,
         }
+        over = ratio(irregular["lockstep_seconds"], irregular["load_bound_seconds"])
+    else:
+        of_parts = demand.by_blocks or not schedule.direct
+        over = time_ratio if of_parts else ratio(schedule.phases, bound_phases)
+    return {
+        "pattern": demand.pattern,
+        "algorithm": plan.algorithm,
+        "hosts": len(plan.network.hosts),
+        "ranks": plan.network.ranks,
+        "messages": demand.messages,
+        "transfers": len(schedule),
+        "bytes": demand.bytes,
+        "phases": schedule.phases,
+        "bound_phases": bound_phases,
+        "ratio": over,
+        "time_ratio": time_ratio,
+        "bound_seconds": bound_seconds,
+        "predicted_seconds": predicted,
+        "waits": len(plan.waits),
+        "waits_before_reduction": plan.waits.derived,
+        "window": plan.waits.window,
+        **irregular,
+    }
+
+
+def whole_phases(plan: _core.Plan) -> float:
+    """Messages at a host's full speed that take as long: its phases, unless it cuts messages or links are slower
+    than the hosts."""
+    if not plan.demand.bytes or (plan.schedule.direct and takes_phases(plan.network)):
+        return int(plan.schedule.phases)
+    return float(plan.predicted_seconds * plan.network.host_rate / plan.demand.bytes)
+
+
+def library_seconds(plan: _core.Plan) -> dict[str, float]:
+    """Seconds that the algorithms of MPI libraries take on this network, by name: step after step, by
+    link rates alone."""
+    calls = [call for call in library_calls(plan.demand) if call.flow == "steps"]
+    made = ((call.name, call.make(plan.network, plan.demand)) for call in calls)
+    return {name: float(_core.lockstep_seconds(plan.network, schedule)) for name, schedule in made}
+
+
+def certificate_of(plan: _core.Plan) -> _core.Certificate:
+    """The verifier's findings under the port model of the plan's algorithm: those of planning, or of a plan that was
+    read. Every caller accepts plans by this certificate."""
+    ports = ports_of(plan.algorithm, plan.demand.pattern)
+    return plan.certificate or check(plan.network, plan.demand, plan.schedule, plan.waits, ports)
+
+
+def check_accepted(plan: _core.Plan) -> None:
+    """Raises PlanError for a schedule that the verifier refuses."""
+    certificate = certificate_of(plan)
+    if not certificate.ok:
+        _, phase, text = certificate.findings[0]
+        raise PlanError(
+            f"the verifier refuses the schedule of '{plan.algorithm}': {text} (phase {phase})",
+            remedy="choose another --algorithm, or auto",
+        )
+
+
+def report_of(plan: _core.Plan) -> dict[str, Any]:
+    """The object that ``hocket plan … --json`` prints; of a plan that was read without what only planning knows."""
+    report = figures_of(plan)
+    if plan.certificate is None:
+        return report
+    report |= picked(plan, "alpha", "prediction")
+    if plan.demand.pattern == IRREGULAR:
+        seconds = float(_core.token_seconds(plan.network, plan.schedule))
+        report |= {"seed": plan.seed, "token_seconds": seconds}
+    return {
+        **report,
+        **picked(plan.certificate, "contention_free", "complete"),
+        **picked(plan, "plan_seconds", "verify_seconds"),
+        "peak_rss_bytes": peak_rss_bytes(),
+    }
 
 
 def plan_collective(
@@ -229,7 +144,7 @@ def plan_collective(
     *,
     root: int = 0,
     contributions: Sequence[int] | None = None,
-) -> PlannedExchange:
+) -> _core.Plan:
     """Schedules a collective of ``bytes`` per message or contribution, derives its waits and verifies both.
 
     ``alpha`` is what a message costs its sender, in seconds: algorithms may trade phases for bytes by it.
@@ -241,10 +156,7 @@ def plan_collective(
     else:
         most = max(contributions, default=0)
         demand = _core.Demand(network.ranks, most, find(name).pattern, contributions=list(contributions))
-    seconds = find(name).usual_alpha if alpha is None else alpha
-    planned = plan_demand(network, demand, algorithm, window, seconds)
-    planned.collective = name
-    return planned
+    return plan_demand(network, demand, algorithm, window, find(name).usual_alpha if alpha is None else alpha)
 
 
 def plan_demand(
@@ -256,7 +168,7 @@ def plan_demand(
     seed: int = 1,
     *,
     whole: bool = False,
-) -> PlannedExchange:
+) -> _core.Plan:
     """Schedules any demand, derives the waits and verifies both. ``alpha``: seconds that a message costs its sender.
 
     ``seed`` is for algorithms that draw lots: the same seed gives the same schedule. ``whole``: ranks pass on no
@@ -265,22 +177,7 @@ def plan_demand(
     if algorithm != AUTO:
         _check_serves(algorithm, network, demand)
     name = "" if algorithm == AUTO else algorithm
-    found = _core.plan(network, demand, window, name, alpha, seed, whole, MOST_STEPS)
-    planned = of_choice(network, demand, found, found.prediction)
-    planned.alpha, planned.seed = alpha, seed
-    planned.certificate = found.certificate
-    return planned
-
-
-def of_choice(
-    network: _core.Network, demand: _core.Demand, found: _core.PlannedExchange, prediction: _core.Prediction
-) -> PlannedExchange:
-    """The exchange that the core has planned."""
-    return PlannedExchange(
-        network, demand, found.algorithm.name, found.schedule, found.waits, found.bounds,
-        found.bound_phases, found.bound_seconds, prediction.seconds, prediction.kind,
-        plan_seconds=found.plan_seconds, verify_seconds=found.verify_seconds,
-    )  # fmt: skip
+    return _core.plan(network, demand, window, name, alpha, seed, whole, MOST_STEPS)
 
 
 def _check_size(demand: _core.Demand) -> None:

@@ -55,23 +55,22 @@ def network_sections(title: str, known: KnownNetwork, bytes: int) -> Iterator[Se
 
 def plan_sections(title: str, plan: Plan) -> Iterator[Section]:
     """Sections on a plan file, with simulated times if the plan is not too large."""
-    network, schedule, header = plan.build_network(), plan.schedule, plan.header
-    demand = header.demand
+    network, schedule, demand = plan.network, plan.schedule, plan.demand
     simulated = None
     if 0 < len(schedule) <= MOST_SIMULATED:
         simulated = simulation(network, schedule, plan.waits, flow_of(plan.waits))
-    seconds = simulated.seconds if simulated is not None else header.predicted_seconds
+    seconds = simulated.seconds if simulated is not None else plan.predicted_seconds
     told = facts(
         [
             ("exchange", demand.pattern),
-            ("algorithm", header.algorithm),
+            ("algorithm", plan.algorithm),
             *_network_facts(network),
             ("messages", f"{len(schedule):,}"),
             ("largest message", format_bytes(demand.bytes)),
-            ("phases", f"{schedule.phases:,}, bound {header.bound_phases:,}"),
+            ("phases", f"{schedule.phases:,}, bound {plan.bound_phases:,}"),
             ("predicted", format_time(seconds, 4)),
-            ("bound", format_time(header.bound_seconds, 4)),
-            ("predicted / bound", f"{ratio(seconds, header.bound_seconds):.3f}"),
+            ("bound", format_time(plan.bound_seconds, 4)),
+            ("predicted / bound", f"{ratio(seconds, plan.bound_seconds):.3f}"),
             ("waits", f"{len(plan.waits):,}, window {plan.waits.window}"),
         ]
     )
@@ -89,7 +88,7 @@ def plan_sections(title: str, plan: Plan) -> Iterator[Section]:
     if len(schedule) and network.channels:
         draw = partial(heat, schedule, network)
         if simulated is not None:
-            draw = partial(gantt, simulated, schedule, network, max_rows=ROWS, bound=header.bound_seconds)
+            draw = partial(gantt, simulated, schedule, network, max_rows=ROWS, bound=plan.bound_seconds)
         drawn = picture(
             "Messages on each channel over time", draw, "svg" if len(schedule) <= MOST_BARS else "png"
         )

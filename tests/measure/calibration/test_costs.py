@@ -9,11 +9,11 @@ from hocket.costs.calibration import Calibration, Figure
 from hocket.costs.model import costs_for
 from hocket.network import read_network
 from hocket.planning.candidates import Forecast, forecast
-from hocket.planning.plan import PlannedExchange, plan_collective
+from hocket.planning.plan import plan_collective
 from measure.calibration.conftest import made
 
 
-def exchange(form: str, bytes: int, pattern: str = "all-to-all") -> PlannedExchange:
+def exchange(form: str, bytes: int, pattern: str = "all-to-all") -> _core.Plan:
     return plan_collective(pattern, read_network(form), bytes)
 
 

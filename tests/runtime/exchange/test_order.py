@@ -43,8 +43,8 @@ class Kept:
         # Per transfer: origin and target of messages, and range, as it travelled.
         self.pieces: list[list[tuple[tuple[int, int], int, int]]] = []
         self.transfers: list[tuple[int, int, int]] = []  # phase, src, dst
-        in_pieces = self.plan.header.demand.pattern != "irregular"
-        whole = self.plan.header.demand.bytes
+        in_pieces = self.plan.demand.pattern != "irregular"
+        whole = self.plan.demand.bytes
         for phase, src, dst, origin, target, offset, length in self.plan.schedule.rows():
             begin, end = offset * self.bytes // whole, (offset + length) * self.bytes // whole
             part = ((origin, target), begin, end)
@@ -206,7 +206,7 @@ def run(
     plans = {}
     paths = []
     for plan in (exchange, gather):
-        pattern = plan.header.demand.pattern
+        pattern = plan.demand.pattern
         path = tmp_path / f"{pattern}.hkt"
         path.write_bytes(plan.encode())
         plans[pattern] = _core.Plan.decode(plan.encode())
@@ -341,7 +341,7 @@ def test_nothing_starts_before_its_time(
         kept.check_all_happened_once()
         tokens = kept.check_waits()
         kept.check_window()
-        if kept.plan.header.demand.pattern == "all-to-all":
+        if kept.plan.demand.pattern == "all-to-all":
             assert tokens > 0 and kept.check_signals_go_first() > 0
             continue
         kept.check_nothing_is_sent_before_it_is_held()
@@ -353,7 +353,7 @@ def test_parts_of_messages_are_passed_on_when_they_are_in(check: Check, tmp_path
     gather = plan_of(read_network(network), ring(4, 1 << 20), 1 << 20, window=window)
     calls = run(check, tmp_path, network, 30001, gather, window, 4096)[::2]
     for kept in calls:
-        assert not kept.plan.schedule.direct and kept.plan.header.demand.pattern == "all-to-all"
+        assert not kept.plan.schedule.direct and kept.plan.demand.pattern == "all-to-all"
         kept.check_all_happened_once()
         kept.check_waits()
         kept.check_window()
@@ -382,7 +382,7 @@ def test_a_rank_waits_for_what_it_receives_itself(check: Check, tmp_path: Path) 
         kept.check_all_happened_once()
         kept.check_waits()
         kept.check_window()
-        if kept.plan.header.demand.pattern == "all-to-all":
+        if kept.plan.demand.pattern == "all-to-all":
             waits, rows = kept.plan.waits, kept.plan.schedule.rows()
             assert any(rows[b][2] == row[1] for i, row in enumerate(rows) for b in waits.of(i))
 

@@ -57,7 +57,7 @@ def planned_rows(network: _core.Network, pattern: str) -> tuple[str, list[Sends]
         [(phase, to, pieces) for (phase, to, _), pieces in zip(rank.sends, rank.send_pieces, strict=True)]
         for rank in programs
     ]
-    return f"{planned.schedule.phases} phases by '{planned.algorithm.name}'", rows
+    return f"{planned.schedule.phases} phases by '{planned.algorithm}'", rows
 
 
 @pytest.mark.by_turns

@@ -81,7 +81,7 @@ def spoil_bytes(send: Send) -> None:
 def test_spoilt_programs_are_found_out(name: str, spoil: Callable[[Send], None], complaint: str) -> None:
     """The one that carries plans out is no rubber stamp."""
     planned = plan_collective(name, read_network("chain:3,2,3"), 4096, window=1)
-    data = planned.file().encode()
+    data = planned.encode()
     for seed in range(4):
         Machine(data).run(Random(seed), check_channels=True)
     with pytest.raises(AssertionError, match=complaint):

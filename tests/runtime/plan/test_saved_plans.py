@@ -78,14 +78,14 @@ def test_ranks_follow_a_saved_plan(
     ranks = read_network(network).ranks
     env = EVERYTHING | {"HOCKET_TRACE": str(trace)}
     said = check(program, network, ranks, "--plan", str(path), env=env)
-    phases = f"{plan.schedule.phases} phases by '{plan.header.algorithm}'"
+    phases = f"{plan.schedule.phases} phases by '{plan.algorithm}'"
     assert f"{name} of {ranks} ranks on {ranks} hosts: {phases}" in said, said
     for rank, row in enumerate(_core.rank_programs(plan.schedule, plan.waits)):
         planned: Sends = [
             (phase, receiver, tuple(pieces))
             for (phase, receiver, _), pieces in zip(row.sends, row.send_pieces, strict=True)
         ]
-        assert (plan.header.demand.pattern, planned) in traced(trace.with_name(f"trace.{rank}"))
+        assert (plan.demand.pattern, planned) in traced(trace.with_name(f"trace.{rank}"))
 
 
 @pytest.mark.parametrize(

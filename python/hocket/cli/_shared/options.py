@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -14,15 +13,12 @@ from hocket import _core
 from hocket._core import Network, Plan
 from hocket.cli._shared.commands import Choice, Decorator, Whole, gathered, named, options
 from hocket.cli._shared.work import read_whole, tell, with_spinner
-from hocket.errors import MissingToolError, PlanError, UsageError
+from hocket.errors import PlanError, UsageError
 from hocket.system.text import counted
 
 if TYPE_CHECKING:
-    from hocket._core import Network, Schedule, Simulation
     from hocket.network import Defaults, KnownNetwork
 
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 SITE_NETWORK: Final = Path("/etc/hocket/network.toml")  # written by an administrator for all users
 
@@ -248,40 +244,6 @@ def load_plan(path: str) -> Plan:
 
 
 ENDINGS: Final = (".svg", ".png", ".pdf")
-PLOTS = {
-    "timeline": "phases and links over time",
-    "throughput": "histograms of the throughput of messages and phases",
-    "heat": "messages on each link in each phase",
-}
-
-
-def drawings_of(
-    result: Simulation, schedule: Schedule, network: Network, title: str, flow: str, bound: float | None
-) -> dict[str, Callable[[Any, Path], object]]:
-    """Functions that draw each kind of picture, given the module of pictures and a file."""
-
-    def gantt(plots: Any, path: Path) -> object:
-        return plots.gantt(result, schedule, network, path, title=f"{title}, {flow}", bound=bound)
-
-    def throughput(plots: Any, path: Path) -> object:
-        stage = plots.stage(flow, result, schedule, network)
-        return plots.draw_throughput([stage], path, title=title)
-
-    def heat(plots: Any, path: Path) -> object:
-        return plots.heat(schedule, network, path, title=title, simulation=result)
-
-    return {"timeline": gantt, "throughput": throughput, "heat": heat}
-
-
-def draw(path: str, drawing: Callable[[Any, Path], object]) -> None:
-    """Puts a picture in place whole. Raises MissingToolError without a library that draws."""
-    try:
-        plots = importlib.import_module("hocket.pictures")
-    except ImportError as error:
-        raise MissingToolError(
-            f"drawing needs a Python package that is missing: {error}", remedy="pip install matplotlib"
-        ) from error
-    drawing(plots, Path(path))
 
 
 def plot_option(kinds: Mapping[str, str]) -> Decorator:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket._core import Network, Schedule
+from hocket._core import Plan, Schedule
 from hocket.cli._shared.options import component_line, loud
 from hocket.cli._shared.request import Request, size_text, time_in_turn
 from hocket.cli._shared.work import as_columns, check_writable, tell, with_spinner, write_atomically
 from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR
 from hocket.errors import UsageError
-from hocket.planning.plan import AUTO, PlannedExchange, able_algorithms
+from hocket.planning.plan import (
+    AUTO,
+    able_algorithms,
+    check_accepted,
+    library_seconds,
+    report_of,
+    whole_phases,
+)
 from hocket.units import format_time
 
 if TYPE_CHECKING:
     from hocket.network import KnownNetwork
-    from hocket.planning.bounds import TrueBounds
     from hocket.planning.candidates import Forecast
 
 PREDICTED = {
@@ -32,60 +38,72 @@ ROW_PHASES_AT_ONCE = 64
 MOST_ROWS = 20
 
 
-def check_outputs(output: str | None, dump: str | None, rank: int | None) -> None:
+def check_options(request: Request) -> None:
+    """Raises HocketError for outputs that cannot be written and for options that exclude each other."""
+    output, rank = request.output, request.rank
     check_writable(output)
-    check_writable(dump)
+    check_writable(request.dump)
     if rank is not None and output is not None:
         raise UsageError(
             "a plan file holds the programs of all ranks, and --rank asks for one",
             remedy="use --dump with --rank, or leave out --rank",
         )
+    if rank is not None and request.two_level:
+        raise UsageError("--rank shows what one rank sends, and leaders carry aggregates for others",
+                         remedy="leave --rank or --two-level")  # fmt: skip
+    of_one = {
+        "--output": output,
+        "--dump": request.dump,
+        "--rank": rank,
+        "--two-level": request.two_level or None,
+    }
+    asked = [name for name, value in of_one.items() if value is not None]
+    asked += ["--algorithm"] if request.algorithm != AUTO else []
+    if request.compare and asked:
+        raise UsageError(
+            f"--compare plans by every algorithm, and {' and '.join(asked)} asks for one schedule",
+            remedy=f"leave out --compare, or {' and '.join(asked)}",
+        )
 
 
-def check_rank(network: Network, rank: int | None) -> None:
-    if rank is not None and rank >= network.ranks:
-        raise UsageError(f"there is no rank {rank}",
-                         remedy=f"the network has ranks 0 to {network.ranks - 1}")  # fmt: skip
-
-
-def finish(
-    planned: PlannedExchange,
-    known: KnownNetwork,
-    output: str | None,
-    dump: str | None,
-    forecast: Forecast | None = None,
-) -> None:
-    """Writes what was asked for and says what was planned.
+def deliver(
+    request: Request, report: dict[str, Any], lines: Callable[[], Iterable[str]], ok: bool, plan: Plan, rows: Schedule
+) -> None:  # fmt: skip
+    """Writes the files that were asked for, the CSV of ``rows``, and says what was planned.
 
     No plan file is written of a schedule that the verifier refuses: exit code 1.
     """
-    refused = not planned.certificate.ok
-    if output is not None and not refused:
-        data = with_spinner("encoding the plan", planned.file().encode)
-        write_atomically(output, [data])
+    output, dump = request.output, request.dump
+    if output is not None and ok:
+        write_atomically(output, [with_spinner("encoding the plan", plan.encode)])
     if dump is not None:
-        rows = dump_lines(planned.schedule)
-        with_spinner(f"writing {dump}", lambda: write_atomically(dump, rows))
-    bounds = _bounds(planned)
+        with_spinner(f"writing {dump}", lambda: write_atomically(dump, dump_lines(rows)))
+    written = [f"wrote {path}" for path in (output if ok else None, dump) if path is not None]
+    tell(report, lambda: [*lines(), *written])
+    if not ok:
+        if output is not None:
+            click.echo(f"hocket: {output} is not written: the verifier refuses the schedule", err=True)
+        click.get_current_context().exit(1)
+
+
+def finish(planned: Plan, request: Request, known: KnownNetwork, forecast: Forecast | None = None) -> None:
+    """Writes what was asked for and says what was planned."""
+    report = _report(planned, known)
     # Too many messages to simulate what libraries do: then their steps by the wires alone.
-    library = planned.library_seconds() if forecast is None else {}
-    more: dict[str, Any] = {} if forecast is None else {"forecast": forecast.as_json()}
+    library = library_seconds(planned) if forecast is None else {}
+    if forecast is not None:
+        report["forecast"] = forecast.as_json()
     if library:
-        more["library"] = [{"name": name, "seconds": seconds} for name, seconds in library.items()]
+        report["library"] = [{"name": name, "seconds": seconds} for name, seconds in library.items()]
 
     def lines() -> Iterator[str]:
-        yield describe(planned, known, bounds)
+        yield describe(planned, request, known, report)
         if forecast is not None:
             yield from forecast.lines()
         if library:
             yield f"library     {_library(library, planned.bound_seconds)}"
-        yield from (f"wrote {path}" for path in (None if refused else output, dump) if path is not None)
 
-    tell({**_report(planned, known, bounds), **more}, lines)
-    if refused and output is not None:
-        click.echo(f"hocket: {output} is not written: the verifier refuses the schedule", err=True)
-    if refused:
-        click.get_current_context().exit(1)
+    deliver(request, report, lines, planned.certificate.ok, planned, planned.schedule)
 
 
 def _library(seconds: dict[str, float], bound: float) -> str:
@@ -102,31 +120,15 @@ def tell_components(components: Sequence[KnownNetwork], request: Request) -> Non
     reports, texts, refused = [], [], False
     for number, known in enumerate(components):
         planned = request.plan(known.network)
-        bounds = _bounds(planned)
+        report = _report(planned, known)
         refused = refused or not planned.certificate.ok
         names = [known.network.name_of(host) for host in known.network.hosts]
-        reports.append({"host_names": names, **_report(planned, known, bounds)})
-        texts += [
-            *([""] if number else []),
-            component_line(components, number),
-            describe(planned, known, bounds),
-        ]
+        reports.append({"host_names": names, **report})
+        text = describe(planned, request, known, report)
+        texts += [*([""] if number else []), component_line(components, number), text]
     tell({"components": reports}, lambda: texts)
     if refused:
         click.get_current_context().exit(1)
-
-
-def check_compare(algorithm: str, **others: object) -> None:
-    """Raises UsageError for options that ask for one schedule."""
-    given = [name for name, value in others.items() if value is not None and value is not False]
-    asked = [f"--{name.replace('_', '-')}" for name in given]
-    if algorithm != AUTO:
-        asked.append("--algorithm")
-    if asked:
-        raise UsageError(
-            f"--compare plans by every algorithm, and {' and '.join(asked)} asks for one schedule",
-            remedy=f"leave out --compare, or {' and '.join(asked)}",
-        )
 
 
 def tell_compared(request: Request, known: KnownNetwork) -> None:
@@ -134,38 +136,32 @@ def tell_compared(request: Request, known: KnownNetwork) -> None:
     network = known.network
     chosen = request.plan(network)
     others = [name for name in able_algorithms(network, chosen.demand) if name != chosen.algorithm]
-    every = [chosen, *(request.plan(network, name) for name in others)]
-    planned = sorted(every, key=lambda one: one.predicted_seconds)
+    reports = [report_of(chosen), *(report_of(request.plan(network, name)) for name in others)]
+    reports.sort(key=lambda one: one["predicted_seconds"])
 
     def lines() -> Iterator[str]:
-        yield f"{headline(chosen)}; bound {format_time(chosen.bound_seconds, 4)}"
+        yield f"{headline(chosen, request)}; bound {format_time(chosen.bound_seconds, 4)}"
         yield from loud(known)
         rows = [
             [
-                one.algorithm, one.schedule.phases, format_time(one.predicted_seconds, 4),
-                f"{one.figures.time_ratio:.3f}", "yes" if one.certificate.contention_free else "no",
+                one["algorithm"], one["phases"], format_time(one["predicted_seconds"], 4),
+                f"{one['time_ratio']:.3f}", "yes" if one["contention_free"] else "no",
             ]
-            for one in planned
+            for one in reports
         ]  # fmt: skip
         yield as_columns(("algorithm", "phases", "time", "/ bound", "contention-free"), rows)
         yield f"auto takes '{chosen.algorithm}'"
 
-    reports = [one.report() for one in planned]
     tell({"chosen": chosen.algorithm, "algorithms": reports, **known.rates_as_json()}, lines)
 
 
-def _bounds(planned: PlannedExchange) -> TrueBounds | None:
+def _report(planned: Plan, known: KnownNetwork) -> dict[str, Any]:
     from hocket.planning.bounds import true_bounds
 
     network, demand, direct = planned.network, planned.demand, planned.schedule.direct
-    return with_spinner("bounding", lambda: true_bounds(network, demand, direct))
-
-
-def _report(
-    planned: PlannedExchange, known: KnownNetwork, bounds: TrueBounds | None = None
-) -> dict[str, Any]:
-    told = {} if bounds is None else {"bounds": bounds.as_json(planned.whole_phases)}
-    return {**planned.report(), **told, **known.rates_as_json()}
+    bounds = with_spinner("bounding", lambda: true_bounds(network, demand, direct, whole_phases(planned)))
+    told = {} if bounds is None else {"bounds": bounds}
+    return {**report_of(planned), **told, **known.rates_as_json()}
 
 
 def dump_lines(schedule: Schedule) -> Iterator[bytes]:
@@ -183,23 +179,32 @@ def row_lines(schedule: Schedule, rank: int) -> Iterator[bytes]:
         yield b"".join(line for line in lines if me in line.split(b",", 3)[1:3])
 
 
-def describe(planned: PlannedExchange, known: KnownNetwork, bounds: TrueBounds | None = None) -> str:
-    certificate, waits = planned.certificate, planned.waits
-    transfers = len(planned.schedule)
+def describe(planned: Plan, request: Request, known: KnownNetwork, report: dict[str, Any]) -> str:
+    """The report for people."""
+    from hocket.planning.bounds import bounds_line
+
+    certificate, waits, bounds = planned.certificate, planned.waits, report.get("bounds")
     verdict = "verified" if certificate.ok else "REFUSED by the verifier"
     assumed = " of assumed capacities" if known.assumed else ""
-    share = f", ratio {planned.figures.ratio:.3f}{assumed}"
+    share = f", ratio {report['ratio']:.3f}{assumed}"
     by_phases = planned.demand.pattern == ALL_TO_ALL and planned.schedule.direct
     lines = [
-        headline(planned),
-        f"phases      {planned.schedule.phases}, bound {planned.bound_phases}{share if by_phases else ''}",
-        *([] if bounds is None else [f"bounds      {bounds.line(planned.whole_phases)}"]),
-        *_irregular_lines(planned, assumed),
-        f"time        {format_time(planned.predicted_seconds, 4)} {PREDICTED[planned.prediction]}, "
-        f"bound {format_time(planned.bound_seconds, 4)}, ratio {planned.figures.time_ratio:.3f}{assumed}",
+        headline(planned, request),
+        f"phases      {report['phases']}, bound {report['bound_phases']}{share if by_phases else ''}",
+        *([] if bounds is None else [f"bounds      {bounds_line(bounds)}"]),
+    ]
+    if in_turn := time_in_turn(report):
+        lines += [
+            f"in turn     {in_turn}{assumed}",
+            f"with tokens {format_time(report['token_seconds'], 4)}",
+            f"splits      {report['splits']}, {report['transfers']} transfers",
+        ]
+    lines += [
+        f"time        {format_time(report['predicted_seconds'], 4)} {PREDICTED[planned.prediction]}, "
+        f"bound {format_time(report['bound_seconds'], 4)}, ratio {report['time_ratio']:.3f}{assumed}",
         *loud(known),
         f"waits       {len(waits)} of {waits.derived} left after reduction, window {waits.window}"
-        + (f", {len(waits) / transfers:.2f} per message" if transfers else ""),
+        + (f", {len(waits) / report['transfers']:.2f} per message" if report["transfers"] else ""),
         f"schedule    {verdict}: {'' if certificate.contention_free else 'NOT '}contention-free, "
         f"{'complete' if certificate.complete else 'NOT complete'}",
         f"took        {planned.plan_seconds:.3f} s to plan, {planned.verify_seconds:.3f} s to verify",
@@ -208,42 +213,24 @@ def describe(planned: PlannedExchange, known: KnownNetwork, bounds: TrueBounds |
     return "\n".join(lines)
 
 
-def _irregular_lines(planned: PlannedExchange, assumed: str) -> list[str]:
-    irregular = planned.figures.irregular
-    if irregular is None:
-        return []
-    return [
-        f"in turn     {time_in_turn(planned.figures)}{assumed}",
-        f"with tokens {format_time(planned.token_seconds, 4)}",
-        f"splits      {irregular.splits}, {planned.figures.transfers} transfers",
-    ]
-
-
-def headline(planned: PlannedExchange) -> str:
+def headline(planned: Plan, request: Request) -> str:
     """Line on what was planned, and by which algorithm."""
-    demand = planned.demand
+    demand, by = planned.demand, f"by '{planned.algorithm}'"
+    name = "irregular exchange" if request.collective == IRREGULAR else request.collective
+    of = f"{name} of {planned.network.ranks} ranks"
     if demand.pattern == IRREGULAR:
-        return (
-            f"{planned.collective or 'irregular exchange'} of {planned.network.ranks} ranks, {demand.messages} "
-            f"messages of {size_text(demand)}, by '{planned.algorithm}', seed {planned.seed}"
-        )
+        return f"{of}, {demand.messages} messages of {size_text(demand)}, {by}, seed {planned.seed}"
     if not demand.by_blocks:
-        return (
-            f"all-to-all of {planned.network.ranks} ranks, {demand.messages} messages of "
-            f"{size_text(demand)}, by '{planned.algorithm}'"
-        )
-    return (
-        f"{planned.collective} of {planned.network.ranks} ranks, {size_text(demand)}, "
-        f"{len(planned.schedule)} messages, by '{planned.algorithm}'"
-    )
+        return f"{of}, {demand.messages} messages of {size_text(demand)}, {by}"
+    return f"{of}, {size_text(demand)}, {len(planned.schedule)} messages, {by}"
 
 
-def show_rank(planned: PlannedExchange, known: KnownNetwork, rank: int, dump: str | None) -> None:
+def show_rank(planned: Plan, request: Request, known: KnownNetwork, rank: int) -> None:
     """Print one rank's program of a whole schedule, which the verifier must accept."""
-    planned.check_accepted()
+    check_accepted(planned)
     text = b"".join(row_lines(planned.schedule, rank)).removeprefix(HEADER)
-    if dump is not None:
-        write_atomically(dump, [HEADER, text])
+    if request.dump is not None:
+        write_atomically(request.dump, [HEADER, text])
     hops = planned.schedule.hops()
     sends = sum(1 for src, _ in hops if src == rank)
     receives = sum(1 for _, dst in hops if dst == rank)
@@ -254,10 +241,10 @@ def show_rank(planned: PlannedExchange, known: KnownNetwork, rank: int, dump: st
             f"rank {rank} of {planned.network.ranks}: {sends} sends and {receives} receives in "
             f"{planned.schedule.phases} phases (bound {planned.bound_phases}), by '{planned.algorithm}'"
         )
-        yield from row_texts(text, dump)
+        yield from row_texts(text, request.dump)
 
     row = {"rank": rank, "transfers_of_rank": sends + receives}
-    tell({**_report(planned, known), **row}, lines)
+    tell({**report_of(planned), **known.rates_as_json(), **row}, lines)
 
 
 def row_texts(text: bytes, dump: str | None) -> Iterator[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
 from hocket import _core
-from hocket._core import Demand, Network
+from hocket._core import Demand, Network, Plan
 from hocket.cli._shared.commands import Decorator, Whole, named
 from hocket.cli._shared.work import read_whole, wants_json, with_spinner
 from hocket.demand import read_traffic
@@ -17,9 +17,6 @@ from hocket.demand.collectives import ALL_REDUCE, COLLECTIVES, IRREGULAR, REDUCE
 from hocket.errors import HocketError, UsageError, Where
 from hocket.system.text import counted
 from hocket.units import format_bytes, format_time, format_total, parse_bytes, parse_time
-
-if TYPE_CHECKING:
-    from hocket.planning.plan import Figures, PlannedExchange
 
 DEFAULT_BYTES: Final = format_bytes(_core.REFERENCE_BYTES).replace(" ", "")
 MOST_BYTES: Final = 2**50
@@ -110,6 +107,13 @@ class Request:
     algorithm: str = "auto"
     window: int | None = None
     seed: int = 1
+    # What 'hocket plan' is to do with it.
+    output: str | None = None
+    dump: str | None = None
+    rank: int | None = None
+    compare: bool = False
+    two_level: bool = False
+    calibration: str | None = None
     _read: Demand | None = field(default=None, init=False)  # of the traffic
     _kept: int = field(default=0, init=False)  # bytes of it that need no message
 
@@ -123,36 +127,27 @@ class Request:
             return entry.demand(network.ranks, parse_size(self.size or DEFAULT_BYTES), self.root)
         return _core.Demand(network.ranks, max(sizes, default=0), entry.pattern, contributions=sizes)
 
-    def plan(self, network: Network, algorithm: str | None = None) -> PlannedExchange:
+    def plan(self, network: Network, algorithm: str | None = None) -> Plan:
         """The exchange by the algorithm asked for, or another one. Raises HocketError."""
-        from hocket.planning.plan import plan_collective, plan_demand
+        from hocket.planning.plan import plan_demand
 
         if self.root >= network.ranks:
             raise UsageError(
                 f"--root {self.root}: the network has ranks 0 to {network.ranks - 1}",
                 remedy="give one of these",
             )
-        by = algorithm or self.algorithm
-        text = f"planning {network.ranks} ranks"
-        alpha = None if self.alpha is None else named("--alpha", parse_time, self.alpha)
-        if self.collective == IRREGULAR:
-            demand = self.demand(network)
-            planned = with_spinner(
-                text, lambda: plan_demand(network, demand, by, self.window, alpha or 0.0, self.seed)
-            )
-            if self._kept and algorithm is None and not wants_json():
-                click.echo(
-                    f"{format_total(self._kept)} need no message: sender and receiver are the same rank",
-                    err=True,
-                )
-            return planned
-        sizes, bytes = self._sizes(network), parse_size(self.size or DEFAULT_BYTES)
-        return with_spinner(
-            text,
-            lambda: plan_collective(
-                self.collective, network, bytes, by, self.window, alpha, root=self.root, contributions=sizes
-            ),
+        usual = COLLECTIVES[self.collective].usual_alpha
+        alpha = usual if self.alpha is None else named("--alpha", parse_time, self.alpha)
+        demand, by = self.demand(network), algorithm or self.algorithm
+        planned = with_spinner(
+            f"planning {network.ranks} ranks",
+            lambda: plan_demand(network, demand, by, self.window, alpha, self.seed),
         )
+        if self._kept and algorithm is None and not wants_json():
+            click.echo(
+                f"{format_total(self._kept)} need no message: sender and receiver are the same rank", err=True
+            )
+        return planned
 
     def _sizes(self, network: Network) -> list[int] | None:
         if self.contributions is None:
@@ -243,9 +238,9 @@ def size_text(demand: Demand) -> str:
     return f"{format_bytes(demand.bytes)} {'for' if demand.pattern == REDUCE_SCATTER else 'from'} each"
 
 
-def time_in_turn(figures: Figures) -> str:
+def time_in_turn(figures: dict[str, Any]) -> str:
     """The time of the phases one after the other, beside its bound; "" unless irregular."""
-    if (irregular := figures.irregular) is None:
+    if "lockstep_seconds" not in figures:
         return ""
-    taken, least = format_time(irregular.lockstep_seconds, 4), format_time(irregular.load_bound_seconds, 4)
-    return f"{taken}, bound {least}, ratio {figures.ratio:.3f}"
+    taken, least = (format_time(figures[each], 4) for each in ("lockstep_seconds", "load_bound_seconds"))
+    return f"{taken}, bound {least}, ratio {figures['ratio']:.3f}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,9 +10,9 @@ import click
 from hocket import _core
 from hocket.cli._shared.commands import Decorator
 from hocket.cli._shared.options import loud
-from hocket.cli._shared.plan_output import PREDICTED, dump_lines
+from hocket.cli._shared.plan_output import PREDICTED, deliver
 from hocket.cli._shared.request import Request, size_text
-from hocket.cli._shared.work import tell, with_spinner, write_atomically
+from hocket.cli._shared.work import with_spinner
 from hocket.demand.collectives import EQUAL, IRREGULAR
 from hocket.errors import PlanError, UsageError
 from hocket.planning import aggregation
@@ -31,20 +32,12 @@ def two_level_option(help: str = "One message between two hosts for all their ra
     return click.option("--two-level", is_flag=True, help=help)
 
 
-def check_two_level(two_level: bool, rank: int | None = None) -> None:
-    if two_level and rank is not None:
-        raise UsageError("--rank shows what one rank sends, and leaders carry aggregates for others",
-                         remedy="leave --rank or --two-level")  # fmt: skip
-
-
-def plan_two_level(
-    known: KnownNetwork, request: Request, calibration: str | None
-) -> tuple[aggregation.TwoLevelPlan, Costs]:
+def plan_two_level(known: KnownNetwork, request: Request) -> tuple[aggregation.TwoLevelPlan, Costs]:
     """Plan a two-level exchange by the costs known for the network, which are returned, too."""
     from hocket.planning.candidates import costs_of
 
     demand = request.demand(known.network)
-    costs = costs_of(known.network, calibration, known.description)
+    costs = costs_of(known.network, request.calibration, known.description)
     planned = with_spinner(
         f"planning aggregates of {len(known.network.hosts)} hosts",
         lambda: aggregation.plan_two_level(
@@ -54,17 +47,13 @@ def plan_two_level(
     return planned, costs
 
 
-def finish_two_level(
-    request: Request, known: KnownNetwork, calibration: str | None, output: str | None, dump: str | None
-) -> None:
-    """Plans, writes what was asked for and says what was planned. Exit code 1 where the verifier refuses it."""
-    planned, costs = plan_two_level(known, request, calibration)
+def finish_two_level(request: Request, known: KnownNetwork) -> None:
+    """Plans, writes what was asked for and says what was planned. The plan file is of one rank a host: runs follow it
+    when they aggregate messages. Raises UsageError for that of an irregular exchange."""
+    planned, costs = plan_two_level(known, request)
     name, network, demand = request.collective, planned.network, planned.exchange.demand
-    refused = not planned.certificate.ok
-    if output is not None:
-        write_plan(planned, name, output, refused)
-    if dump is not None:
-        write_atomically(dump, dump_lines(planned.exchange.schedule))
+    if request.output is not None and name == IRREGULAR:
+        raise UsageError("a plan file of aggregates does not say what each rank sends", remedy="leave -o")
     direct = limit = None
     if aggregation.messages_between_hosts(network, demand) <= MOST_COMPARED:
         direct = with_spinner(
@@ -78,19 +67,8 @@ def finish_two_level(
         "plan_seconds": planned.plan_seconds, "verify_seconds": planned.verify_seconds,
         **known.rates_as_json(),
     }  # fmt: skip
-    written = [f"wrote {path}" for path in (None if refused else output, dump) if path is not None]
-    tell(report, lambda: [*_lines(report, planned, known), *written])
-    if refused:
-        click.get_current_context().exit(1)
-
-
-def write_plan(planned: aggregation.TwoLevelPlan, name: str, output: str, refused: bool) -> None:
-    """Write the plan of one rank a host, which runs follow when they aggregate messages. Raises UsageError for
-    irregular exchanges."""
-    if name == IRREGULAR:
-        raise UsageError("a plan file of aggregates does not say what each rank sends", remedy="leave -o")
-    if not refused:
-        write_atomically(output, [planned.planned.file().encode()])
+    rows, lines = planned.exchange.schedule, partial(_lines, report, planned, known)
+    deliver(request, report, lines, planned.certificate.ok, planned.planned, rows)
 
 
 def _lines(report: dict[str, Any], planned: aggregation.TwoLevelPlan, known: KnownNetwork) -> list[str]:
@@ -100,7 +78,7 @@ def _lines(report: dict[str, Any], planned: aggregation.TwoLevelPlan, known: Kno
         f"{report['collective']} of {report['ranks']} ranks on {report['hosts']} hosts, "
         f"{size_text(planned.exchange.demand)}, aggregated: {report['messages']} messages instead of "
         f"{report['direct_messages']}, by '{report['algorithm']}'",
-        f"phases      {report['phases']}, window {planned.waits.window}, {len(planned.waits)} waits",
+        f"phases      {report['phases']}, window {planned.planned.waits.window}, {len(planned.planned.waits)} waits",
         memory_line(planned.time, planned.exchange),
     ]
     if planned.time is not None:
@@ -141,7 +119,7 @@ def check_two_level_plan(plan: _core.Plan, network: _core.Network, where: str) -
     if max(network.ranks_per_node) == 1:
         raise UsageError("--two-level: the network has one rank a host, so there is nothing to aggregate",
                          remedy="say how many there are: --ranks-per-host")  # fmt: skip
-    if max(plan.build_network().ranks_per_node) > 1:
+    if max(plan.network.ranks_per_node) > 1:
         raise PlanError(f"{where}: aggregates follow plans of one rank a host, and this one has more",
                         remedy="plan with --two-level, or verify without it")  # fmt: skip
 
@@ -149,5 +127,5 @@ def check_two_level_plan(plan: _core.Plan, network: _core.Network, where: str) -
 def exchange_of(plan: _core.Plan, network: _core.Network) -> _core.TwoLevelExchange:
     """Two-level exchange as runs make it of a plan of one rank a host, whose schedule carries all ranks'
     messages."""
-    demand = aggregation.demand_of_ranks(network, plan.header.demand)
+    demand = aggregation.demand_of_ranks(network, plan.demand)
     return _core.two_level(_core.groups_of(network), demand, plan.schedule)
