@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +17,7 @@ from hocket.cli._shared.commands import Command
 from hocket.cli._shared.launching import abi_option, mpi_named, plans_option, program_options
 from hocket.cli._shared.measured import MEASURE, measured_between
 from hocket.cli._shared.options import defaults_options, load_network, network_option, say_rates
-from hocket.errors import NetworkError, UsageError
+from hocket.errors import HocketError, NetworkError, UsageError
 from hocket.system.text import counted, for_programs
 
 if TYPE_CHECKING:
@@ -107,7 +108,17 @@ def _taking_back() -> list[str]:
 
     rest = build.others()
     restored = f"export {build.PRELOAD}={shlex.quote(':'.join(rest))}" if rest else f"unset {build.PRELOAD}"
-    return [restored, *(f"unset {name}" for name in scheduled_variables() if name not in _OF_OTHERS)]
+    users = {*_OF_OTHERS, *([] if _keeps_choices_in_the_cache() else ["HOCKET_CHOICES"])}
+    return [restored, *(f"unset {name}" for name in scheduled_variables() if name not in users)]
+
+
+def _keeps_choices_in_the_cache() -> bool:
+    """Any other folder is one that the user had named before: it was handed on, not set."""
+    from hocket.system.cache import choices_dir
+
+    with suppress(HocketError):
+        return os.environ.get("HOCKET_CHOICES") == str(choices_dir())
+    return False
 
 
 # The cache of the user who loads a module, who is mostly not the one who has made it.
