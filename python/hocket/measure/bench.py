@@ -8,7 +8,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,6 +32,7 @@ from hocket.measure.bench_rows import (
     served_by,
 )
 from hocket.system.memory import available_memory
+from hocket.system.records import record
 from hocket.units import format_total
 
 WARM_UP: Final = 3  # calls; an irregular exchange is planned in the second
@@ -178,9 +179,9 @@ _LIBRARY_SHARE: Final = 2  # MPI libraries may need as much again as the buffers
 
 def work(comm: MPI.Intracomm, what: dict[str, Any], tell: Tell) -> bool:
     """Do one rank's part of a job; returns true when all was measured. Rank 0 tells the header and rows."""
-    for row in measure(comm, Request.from_dict(what), lambda header: tell({"header": header})):
+    for row in measure(comm, record(Request, what), lambda header: tell({"header": header})):
         if comm.Get_rank() == 0:
-            tell({"row": row.as_dict()})
+            tell({"row": asdict(row)})
     return True
 
 

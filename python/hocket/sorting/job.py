@@ -17,6 +17,7 @@ from hocket.errors import ArrayError
 from hocket.launch.job import Job, run_job
 from hocket.launch.mpi import Mpi
 from hocket.system.files import open_file
+from hocket.system.records import record
 from hocket.system.text import where_is
 
 Array = NDArray[Any]
@@ -179,10 +180,6 @@ class Report:
     imbalance: float
     steps: tuple[Step, ...]
 
-    @classmethod
-    def from_message(cls, message: dict[str, Any]) -> Self:
-        return cls(**{**message, "steps": tuple(Step(**step) for step in message["steps"])})
-
 
 def sorted_by(
     mpi: Mpi,
@@ -207,4 +204,4 @@ def sorted_by(
         hostfile=hostfile,
         verbose=verbose,
     )
-    return Report.from_message(outcome.answer)
+    return record(Report, outcome.answer)
