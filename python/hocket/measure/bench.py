@@ -32,7 +32,6 @@ from hocket.measure.bench_rows import (
     served_by,
 )
 from hocket.system.memory import available_memory
-from hocket.system.records import record
 from hocket.units import format_total
 
 WARM_UP: Final = 3  # calls; an irregular exchange is planned in the second
@@ -179,7 +178,8 @@ _LIBRARY_SHARE: Final = 2  # MPI libraries may need as much again as the buffers
 
 def work(comm: MPI.Intracomm, what: dict[str, Any], tell: Tell) -> bool:
     """Do one rank's part of a job; returns true when all was measured. Rank 0 tells the header and rows."""
-    for row in measure(comm, record(Request, what), lambda header: tell({"header": header})):
+    request = Request(**{**what, "sizes": tuple(what["sizes"])})
+    for row in measure(comm, request, lambda header: tell({"header": header})):
         if comm.Get_rank() == 0:
             tell({"row": asdict(row)})
     return True
