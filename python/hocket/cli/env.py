@@ -18,14 +18,13 @@ from hocket.cli._shared.launching import abi_option, mpi_named, plans_option, pr
 from hocket.cli._shared.measured import MEASURE, measured_between
 from hocket.cli._shared.options import defaults_options, load_network, network_option, say_rates
 from hocket.errors import HocketError, NetworkError, UsageError
-from hocket.system.text import counted, for_programs
+from hocket.system.text import and_more, counted, for_programs
 
 if TYPE_CHECKING:
     from hocket.launch.environment import RuntimeOptions
     from hocket.network import Defaults
 
 _LEAST_RANKS, _LEAST_HOSTS = 3, 2  # with fewer nothing can collide, and the runtime schedules nothing
-_MOST_SHOWN = 8
 _OF_OTHERS = (
     "HOCKET_SEGMENT",
     "HOCKET_RELEASE_THRESHOLD",
@@ -190,11 +189,10 @@ def _warnings(network: Network, source: str, placement: str) -> list[str]:
     missing, all_hosts = _unknown_hosts(network)
     if not missing:
         return []
-    more = f" and {len(missing) - _MOST_SHOWN} more" if len(missing) > _MOST_SHOWN else ""
     what = "nothing" if len(missing) == all_hosts else "no communicator with ranks on them"
     return [
         f"{len(missing)} of the job's {all_hosts} hosts are not in {source}: "
-        f"{', '.join(missing[:_MOST_SHOWN])}{more}; {what} will be scheduled"
+        f"{and_more(missing)}; {what} will be scheduled"
     ]
 
 

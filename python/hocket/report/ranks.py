@@ -97,7 +97,7 @@ def _fields(line: str, where: Where) -> dict[str, Any]:
 
 @contextmanager
 def _placed(where: Where) -> Iterator[None]:
-    """What :func:`hocket.system.records.record` raises becomes an error of this line."""
+    """Raises as errors of this line what :func:`hocket.system.records.record` raises."""
     try:
         yield
     except ValueError as problem:
