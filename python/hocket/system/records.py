@@ -37,13 +37,16 @@ def record(kind: type[T], found: Any, **known: Any) -> T:
         **known,
         **{
             name: value(name, of_field, found.get(name))
-            for name, of_field in _fields_of(kind).items()
+            for name, of_field in _fields_of(cast(Any, kind)).items()
             if name not in known
         },
     )
 
 
-_fields_of = functools.cache(functools.partial(get_type_hints, include_extras=True))  # with the limits
+@functools.cache
+def _fields_of(kind: Any) -> dict[str, Any]:
+    """Types of the fields, with the limits."""
+    return get_type_hints(kind, include_extras=True)
 
 
 def value(name: str, kind: Any, found: Any) -> Any:
