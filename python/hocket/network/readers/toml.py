@@ -109,7 +109,7 @@ class _Table:
         raise self.error(f"{key} must be a whole number from 1 to {most}", key, f"write {key} = 2")
 
     def over(self, defaults: Defaults) -> Defaults:
-        """What this table states of a link and a host, else the defaults."""
+        """Defaults under what this table states of a link and a host."""
         forwards = self.values.get("forward", defaults.forwards)
         if not isinstance(forwards, bool):
             raise self.error("forward must be true or false", "forward", "write forward = true")
