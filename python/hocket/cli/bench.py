@@ -35,6 +35,7 @@ from hocket.measure.bench_rows import (
     row_line,
     title_line,
 )
+from hocket.system.records import record
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -184,7 +185,7 @@ class _Output:
         if "header" in message:
             self._begins(message["header"])
         else:
-            self._row(Row.from_dict(message["row"]))
+            self._row(record(Row, message["row"]))
 
     def _begins(self, header: dict[str, Any]) -> None:
         self._header = header

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,15 +17,14 @@ from hocket.cli._shared.commands import Command
 from hocket.cli._shared.launching import abi_option, mpi_named, plans_option, program_options
 from hocket.cli._shared.measured import MEASURE, measured_between
 from hocket.cli._shared.options import defaults_options, load_network, network_option, say_rates
-from hocket.errors import NetworkError, UsageError
-from hocket.system.text import counted, for_programs
+from hocket.errors import HocketError, NetworkError, UsageError
+from hocket.system.text import and_more, counted, for_programs
 
 if TYPE_CHECKING:
     from hocket.launch.environment import RuntimeOptions
     from hocket.network import Defaults
 
 _LEAST_RANKS, _LEAST_HOSTS = 3, 2  # with fewer nothing can collide, and the runtime schedules nothing
-_MOST_SHOWN = 8
 _OF_OTHERS = (
     "HOCKET_SEGMENT",
     "HOCKET_RELEASE_THRESHOLD",
@@ -107,7 +107,17 @@ def _taking_back() -> list[str]:
 
     rest = build.others()
     restored = f"export {build.PRELOAD}={shlex.quote(':'.join(rest))}" if rest else f"unset {build.PRELOAD}"
-    return [restored, *(f"unset {name}" for name in scheduled_variables() if name not in _OF_OTHERS)]
+    users = {*_OF_OTHERS, *([] if _keeps_choices_in_the_cache() else ["HOCKET_CHOICES"])}
+    return [restored, *(f"unset {name}" for name in scheduled_variables() if name not in users)]
+
+
+def _keeps_choices_in_the_cache() -> bool:
+    """Any other folder is one that the user had named before: it was handed on, not set."""
+    from hocket.system.cache import choices_dir
+
+    with suppress(HocketError):
+        return os.environ.get("HOCKET_CHOICES") == str(choices_dir())
+    return False
 
 
 # The cache of the user who loads a module, who is mostly not the one who has made it.
@@ -179,11 +189,10 @@ def _warnings(network: Network, source: str, placement: str) -> list[str]:
     missing, all_hosts = _unknown_hosts(network)
     if not missing:
         return []
-    more = f" and {len(missing) - _MOST_SHOWN} more" if len(missing) > _MOST_SHOWN else ""
     what = "nothing" if len(missing) == all_hosts else "no communicator with ranks on them"
     return [
         f"{len(missing)} of the job's {all_hosts} hosts are not in {source}: "
-        f"{', '.join(missing[:_MOST_SHOWN])}{more}; {what} will be scheduled"
+        f"{and_more(missing)}; {what} will be scheduled"
     ]
 
 

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median, quantiles
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeAlias
 
 from hocket.errors import HocketError
 from hocket.system.cache import cache_dir, check_private
 from hocket.system.files import as_error, read_file
+from hocket.system.records import Limits, record
 
 if TYPE_CHECKING:
     from hocket.network import NetworkDescription
@@ -27,13 +28,19 @@ MOST_SECONDS: Final = 1000.0  # of anything that was measured
 MOST_BYTES: Final = 2**30
 MOST_ENTRIES: Final = 1000  # of a list
 
+Seconds: TypeAlias = Annotated[float, Limits(0, MOST_SECONDS)]
+Spread: TypeAlias = Annotated[float, Limits(0, 1e9)]
+Bytes: TypeAlias = Annotated[int, Limits(0, MOST_BYTES)]
+Count: TypeAlias = Annotated[int, Limits(1, MOST_BYTES)]
+Word: TypeAlias = Annotated[str, Limits(0, 1000)]
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
     """Seconds: the median, and half the distance between the quartiles over it."""
 
-    median: float
-    spread: float = 0.0
+    median: Seconds
+    spread: Spread = 0.0
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Self:
@@ -47,7 +54,7 @@ class Figure:
 class Transfer:
     """A message of so many bytes: seconds from the start of its send to the end of its receive."""
 
-    bytes: int
+    bytes: Count
     seconds: Figure
 
 
@@ -55,12 +62,12 @@ class Transfer:
 class Class:
     """Pairs of ranks at one distance. ``links``: on the route between them; None: not known, but on two hosts."""
 
-    links: int | None
-    pairs: int  # measured
+    links: Bytes | None
+    pairs: Count  # measured
     send: Figure
     receive: Figure
-    latency: float  # of a message of one byte, without what it takes of either processor
-    transfers: tuple[Transfer, ...]  # by bytes, the first of one byte
+    latency: Seconds  # of a message of one byte, without what it takes of either processor
+    transfers: Annotated[tuple[Transfer, ...], Limits(2, MOST_ENTRIES)]  # by bytes, the first of one byte
 
     @property
     def name(self) -> str:
@@ -89,37 +96,41 @@ class Class:
 class Flows:
     """Concurrent messages over one link, and the share of its rate that they carry together."""
 
-    flows: int
-    bytes: int
-    part: float
-    spread: float
+    flows: Count
+    bytes: Count
+    part: Annotated[float, Limits(1e-6, 1)]
+    spread: Spread
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """Measurements of one calibration. Times in seconds, rates in bytes per second."""
 
-    date: str
-    mpi: str
-    ranks: int
-    hosts: int
-    cores: int  # of a host, that its ranks may use
-    ranks_per_host: int
-    host_rate: float | None  # as the network was described; None: there was no network
-    wiring: str | None
-    classes: tuple[Class, ...]  # nearest first
-    eager: int  # bytes: the longest message that was sent before its receiver asked for it
+    date: Word
+    mpi: Word
+    ranks: Annotated[int, Limits(2, MOST_BYTES)]
+    hosts: Count
+    cores: Count  # of a host, that its ranks may use
+    ranks_per_host: Count
+    host_rate: (
+        Annotated[float, Limits(1e-3, 1e18)] | None
+    )  # as the network was described; None: there was no network
+    wiring: Word | None
+    classes: Annotated[tuple[Class, ...], Limits(1, MOST_ENTRIES)]  # nearest first
+    eager: Bytes  # bytes: the longest message that was sent before its receiver asked for it
     token: Figure  # from a message's end until its sender knows, nothing else under way
     token_loaded: Figure  # the same while all ranks exchange messages of `token_bytes`
-    token_bytes: int
-    per_byte_loaded: float  # seconds, while all ranks exchange
+    token_bytes: Bytes
+    per_byte_loaded: Annotated[float, Limits(0, 1)]  # seconds, while all ranks exchange
     sendrecv: Figure  # MPI_Sendrecv of one byte, by all ranks at once
-    host_flows: tuple[Flows, ...]  # into one host
-    switch_link_flows: tuple[Flows, ...]  # from one switch to another
-    memory: dict[str, float] | None  # MB/s of the basic transfers of `hocket calibrate memory`
-    memory_origin: str
-    seconds: float  # that measuring took
-    left_out: int  # figures that there was no time for
+    host_flows: Annotated[tuple[Flows, ...], Limits(0, MOST_ENTRIES)]  # into one host
+    switch_link_flows: Annotated[tuple[Flows, ...], Limits(0, MOST_ENTRIES)]  # from one switch to another
+    memory: (
+        dict[str, Annotated[float, Limits(0, 1e12)]] | None
+    )  # MB/s of the basic transfers of `hocket calibrate memory`
+    memory_origin: Word
+    seconds: Annotated[float, Limits(0, 1e6)]  # that measuring took
+    left_out: Bytes  # figures that there was no time for
 
     @property
     def between_hosts(self) -> Class:
@@ -151,91 +162,17 @@ class Calibration:
 
 def from_json(found: Any) -> Calibration:
     """The calibration that as_json() has written. Raises ValueError for anything else."""
-    whole = _object(found)
+    whole = found if isinstance(found, dict) else {}
     if whole.get("format") != FORMAT:
         raise ValueError("it is not a calibration of a network")
     if whole.get("version") != VERSION:
         raise ValueError("it is of another version")
-    classes = tuple(_class(one) for one in _list(whole, "classes"))
-    if not classes:
-        raise ValueError("no distances")
-    memory = whole.get("memory")
-    return Calibration(
-        date=_text(whole, "date"), mpi=_text(whole, "mpi"),
-        ranks=_count(whole, "ranks", 2), hosts=_count(whole, "hosts"), cores=_count(whole, "cores"),
-        ranks_per_host=_count(whole, "ranks_per_host"),
-        host_rate=None if whole.get("host_rate") is None else _number(whole, "host_rate", 1e-3, 1e18),
-        wiring=None if whole.get("wiring") is None else _text(whole, "wiring"),
-        classes=classes, eager=_count(whole, "eager", 0),
-        token=_figure(whole, "token"), token_loaded=_figure(whole, "token_loaded"),
-        token_bytes=_count(whole, "token_bytes", 0),
-        per_byte_loaded=_number(whole, "per_byte_loaded", 0, 1.0), sendrecv=_figure(whole, "sendrecv"),
-        host_flows=_flows(whole, "host_flows"), switch_link_flows=_flows(whole, "switch_link_flows"),
-        memory=None if memory is None else {str(k): _number(memory, k, 0, 1e12) for k in _object(memory)},
-        memory_origin=_text(whole, "memory_origin"),
-        seconds=_number(whole, "seconds", 0, 1e6), left_out=_count(whole, "left_out", 0),
-    )  # fmt: skip
-
-
-def _class(found: Any) -> Class:
-    one = _object(found)
-    transfers = tuple(
-        Transfer(_count(_object(each), "bytes"), _figure(each, "seconds")) for each in _list(one, "transfers")
-    )
-    sizes = [transfer.bytes for transfer in transfers]
-    if len(sizes) < 2 or sizes != sorted(set(sizes)):
-        raise ValueError("transfers are not in the order of their bytes")
-    return Class(
-        None if one.get("links") is None else _count(one, "links", 0), _count(one, "pairs"),
-        _figure(one, "send"), _figure(one, "receive"), _number(one, "latency", 0, MOST_SECONDS), transfers,
-    )  # fmt: skip
-
-
-def _flows(whole: dict[str, Any], name: str) -> tuple[Flows, ...]:
-    return tuple(
-        Flows(_count(_object(one), "flows"), _count(one, "bytes"), _number(one, "part", 1e-6, 1.0),
-              _number(one, "spread", 0, 1e9))
-        for one in _list(whole, name)
-    )  # fmt: skip
-
-
-def _figure(found: dict[str, Any], name: str) -> Figure:
-    figure = _object(found.get(name), name)
-    return Figure(_number(figure, "median", 0, MOST_SECONDS), _number(figure, "spread", 0, 1e9))
-
-
-def _object(found: Any, name: str = "") -> dict[str, Any]:
-    if not isinstance(found, dict):
-        raise ValueError(f"{name or 'something'} is not an object")
-    return found
-
-
-def _list(found: dict[str, Any], name: str) -> list[Any]:
-    value = found.get(name)
-    if not isinstance(value, list) or len(value) > MOST_ENTRIES:
-        raise ValueError(f"{name} is not a list, or too long a one")
-    return value
-
-
-def _text(found: dict[str, Any], name: str) -> str:
-    value = found.get(name)
-    if not isinstance(value, str) or len(value) > 1000 or not value.isprintable():
-        raise ValueError(f"{name} is not a text")
-    return value
-
-
-def _number(found: dict[str, Any], name: str, least: float, most: float) -> float:
-    value = found.get(name)
-    if type(value) not in (int, float) or not least <= value <= most:  # type: ignore[operator]
-        raise ValueError(f"{name} is not a number from {least:g} to {most:g}")
-    return float(value)  # type: ignore[arg-type]
-
-
-def _count(found: dict[str, Any], name: str, least: int = 1) -> int:
-    value = found.get(name)
-    if type(value) is not int or not least <= value <= MOST_BYTES:
-        raise ValueError(f"{name} is not a whole number from {least} on")
-    return value
+    calibration = record(Calibration, whole)
+    for one in calibration.classes:
+        sizes = [transfer.bytes for transfer in one.transfers]
+        if sizes != sorted(set(sizes)):
+            raise ValueError("transfers are not in the order of their bytes")
+    return calibration
 
 
 _MOST_BYTES: Final = 16 * 2**20

@@ -137,17 +137,14 @@ def _latencies(one: Calibration) -> list[float]:
     flat = next((c.latency for c in one.classes if c.links is None), None)
     if flat is not None:
         return [known.get(0, flat), flat]
-    most = max(known)
-    if most == 0:
+    measured = sorted(links for links in known if links > 0)
+    if not measured:
         return [known[0]]
-    found = []
-    for links in range(most + 1):
-        below = max((k for k in known if k <= links), default=min(known))
-        above = min(k for k in known if k >= links)
+
+    def latency(links: int) -> float:
+        below = max((k for k in measured if k <= links), default=measured[0])
+        above = min(k for k in measured if k >= links)
         part = (links - below) / (above - below) if above > below else 0.0
-        found.append(known[below] + part * (known[above] - known[below]))
-    if 0 not in known or min(k for k in known if k > 0) > 1:
-        first = min(k for k in known if k > 0)
-        for links in range(1, first):
-            found[links] = known[first]
-    return found
+        return known[below] + part * (known[above] - known[below])
+
+    return [known.get(0, latency(1)), *map(latency, range(1, measured[-1] + 1))]

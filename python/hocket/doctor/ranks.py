@@ -18,7 +18,7 @@ from hocket.launch.runtime.build import PRELOAD, digest_of, others
 from hocket.launch.runtime.compiling import Wrapper, compile_native
 from hocket.network import read_network
 from hocket.system.cache import build_once
-from hocket.system.text import counted
+from hocket.system.text import and_more, counted
 
 FEW_RANKS = 16  # unless the user says how many
 _NAME = "hocket-probe"
@@ -116,7 +116,6 @@ def check_launcher(case: Case) -> Iterator[Finding]:
     yield ok(f"starts {count} ranks on {hosts}, and their all-to-all is right")
 
 
-_MOST_SHOWN = 8
 _REMEDY = (
     "write whole names into the network file; or give --placement FILE with one name of the network per rank"
 )
@@ -136,7 +135,7 @@ def check_placement(case: Case) -> Iterator[Finding]:
         either = " or ".join(names[host] for host in hosts_of[uncertain[0].rank][:2])
         yield problem(f"{_ranks(uncertain, told)} may run on {either}", _REMEDY)
     if torn:
-        claimed = _listed([names[host] for host in torn])
+        claimed = and_more([names[host] for host in torn])
         yield problem(f"several machines are called {claimed}", _REMEDY)
     if not (unknown or uncertain or torn):
         yield ok(f"the network knows the hosts of all {len(told)} ranks")
@@ -147,7 +146,7 @@ def check_placement(case: Case) -> Iterator[Finding]:
     hosts = sorted({_name(rank, case.placement) or "(none)" for rank in unknown})
     yield problem(
         f"{_ranks(unknown, told)} run on hosts that the network does not have: their {what} are "
-        f"{_listed(hosts)}; the network has {_listed(hosts_known)}",
+        f"{and_more(hosts)}; the network has {and_more(hosts_known)}",
         "write these names into the network file; or give --placement FILE with one name of the network per "
         "rank, or --placement order if ranks fill the hosts in order",
     )
@@ -173,12 +172,7 @@ def _torn(told: Sequence[Rank], hosts_of: Mapping[int, Sequence[int]]) -> list[i
 
 
 def _ranks(some: Sequence[Rank], told: Sequence[Rank]) -> str:
-    return f"{len(some)} of {len(told)} ranks ({_listed([str(rank.rank) for rank in some])})"
-
-
-def _listed(items: Sequence[str]) -> str:
-    more = f" and {len(items) - _MOST_SHOWN} more" if len(items) > _MOST_SHOWN else ""
-    return ", ".join(items[:_MOST_SHOWN]) + more
+    return f"{len(some)} of {len(told)} ranks ({and_more([str(rank.rank) for rank in some])})"
 
 
 def check_scheduled(case: Case) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ two hosts get their explicit route.
 from __future__ import annotations
 
 import heapq
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 from hocket._core import Network
 from hocket.errors import UsageError
 from hocket.export.transfers import TOKEN_BYTES, Token, Transfers
+from hocket.network.paths import own_routes
 
 # Routes are written out, so the file grows with the square of the hosts.
 MAX_HOSTS = 1024
@@ -81,19 +83,12 @@ def _links(network: Network) -> Iterator[str]:
 
 def _routes(network: Network) -> Iterator[str]:
     names = network.names
-    first_rank: dict[int, int] = {}
-    for rank in range(network.ranks):
-        first_rank.setdefault(network.host_of(rank), rank)
+    own = own_routes(network)
     uses = [f"<link_ctn id={quoteattr(link_name(network, c))}/>" for c in range(network.channels)]
-    for src in network.hosts:
-        for dst in network.hosts:
-            if src == dst:
-                continue
-            route = "".join(uses[c] for c in network.route(first_rank[src], first_rank[dst]))
-            yield (
-                f"    <route src={quoteattr(names[src])} dst={quoteattr(names[dst])}"
-                f' symmetrical="NO">{route}</route>'
-            )
+    for src, dst in itertools.permutations(network.hosts, 2):
+        route = "".join(uses[c] for c in own(src, dst))
+        ends = f"src={quoteattr(names[src])} dst={quoteattr(names[dst])}"
+        yield f'    <route {ends} symmetrical="NO">{route}</route>'
 
 
 def link_name(network: Network, channel: int) -> str:

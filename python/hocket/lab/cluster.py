@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from hocket.lab.state import MOST_HOSTS, LabOptions, check_ranks, check_rate
 from hocket.launch import TimedOutError, attached, captured
 from hocket.launch.mpi import Mpi, lab_environment, launch_command
 from hocket.network.description import NetworkDescription
+from hocket.network.parts import Shape
 from hocket.system import signals
 from hocket.system.files import real_path
 
@@ -56,9 +58,6 @@ def check_network(network: NetworkDescription, ecmp: bool = False) -> None:
             f"{hosts:,} hosts are too many for a lab, which is one machine",
             remedy=f"give a network of at most {MOST_HOSTS} hosts",
         )
-    names = {node.name for node in network.nodes}
-    if len(names) != len(network.nodes) or not any(node.is_host for node in network.nodes):
-        raise NetworkError("the lab needs hosts, and every node name once", remedy="correct the network")
     for node in network.nodes:
         if not _NAME.fullmatch(node.name):
             raise NetworkError(
@@ -66,31 +65,16 @@ def check_network(network: NetworkDescription, ecmp: bool = False) -> None:
                 where=node.where,
                 remedy="use up to 63 letters, digits, '-', '_' and '.'",
             )
-    leader = {name: name for name in names}
-
-    def find(name: str) -> str:
-        while leader[name] != name:
-            leader[name] = leader[leader[name]]
-            name = leader[name]
-        return name
-
-    degree = dict.fromkeys(names, 0)
-    for link in network.links:
-        if link.a not in names or link.b not in names or (find(link.a) == find(link.b) and not ecmp):
-            raise NetworkError(
-                f"the link {link.a} - {link.b} closes a cycle or has an unknown end",
-                where=link.where,
-                remedy=_TREES,
-            )
-        leader[find(link.a)] = find(link.b)
-        degree[link.a] += 1
-        degree[link.b] += 1
-    if len({find(name) for name in names}) > 1:
-        raise NetworkError("the network is not connected", remedy="link every node to the tree")
+    shape: Shape = "graph" if ecmp else "tree"
+    try:
+        NetworkDescription(network.nodes, network.links, network.source, shape).build()
+    except NetworkError as problem:
+        raise NetworkError(problem.what, where=problem.where, remedy=_TREES) from None
+    links = Counter(end for link in network.links for end in (link.a, link.b))
     for node in network.nodes:
-        if node.is_host and len(names) > 1 and degree[node.name] != 1:
+        if node.is_host and len(network.nodes) > 1 and links[node.name] != 1:
             raise NetworkError(
-                f"the host {node.name} has {degree[node.name]} links",
+                f"the host {node.name} has {links[node.name]} links",
                 where=node.where,
                 remedy="wire each host to one switch",
             )

@@ -10,9 +10,9 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -52,25 +52,10 @@ def require_root() -> None:
 
 def in_thread(work: Callable[[], T]) -> T:
     """Run ``work`` in a thread of its own and return its result or raise its exception."""
-    result: list[T] = []
-    failure: list[BaseException] = []
-
-    def body() -> None:
-        try:
-            result.append(work())
-        except BaseException as error:  # handed to the caller's thread
-            failure.append(error)
-
-    thread = threading.Thread(target=body, name="hocket-lab")
-    thread.start()
-    try:
-        thread.join()
-    except BaseException:  # Ctrl-C: what the thread is making must be there before it is removed
-        thread.join()
-        raise
-    if failure:
-        raise failure[0]
-    return result[0]
+    with ThreadPoolExecutor(
+        1, "hocket-lab"
+    ) as pool:  # waits at its end, after Ctrl-C too: what is being made must be
+        return pool.submit(work).result()  # there before it is removed
 
 
 def mount(source: str, target: Path, flags: int) -> None:

@@ -6,7 +6,6 @@ coordinates become the names of their hosts before anything starts.
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 from collections.abc import Mapping
@@ -23,7 +22,7 @@ from hocket.network.paths import choose, table_for_ranks
 from hocket.network.uplinks import host_rates
 from hocket.system.cache import keep
 from hocket.system.files import read_file
-from hocket.system.text import counted, shown
+from hocket.system.text import and_more, counted, shown
 
 VARIABLE: Final = "HOCKET_PATHS"
 WORDS: Final = ("hold", "spread", "off")
@@ -69,7 +68,6 @@ def paths_environment(
 
 
 _SEPARATOR = re.compile(r"\s*,\s*|\s+")
-_MOST_SHOWN = 8  # free places named in a message
 _KINDS = {_core.Shape.torus: "torus", _core.Shape.mesh: "mesh", _core.Shape.hypercube: "hypercube"}
 
 Line = tuple[int, str]  # its number, from 1, and what it says
@@ -195,9 +193,7 @@ class _Grid:
         free = [node for node, places in enumerate(self.free) if places]
         if not free:
             return f"; no place of the {self.kind} is free, so start at most {self.network.ranks} ranks"
-        listed = ", ".join(self._written(node) for node in itertools.islice(free, _MOST_SHOWN))
-        more = f" and {len(free) - _MOST_SHOWN} more" if len(free) > _MOST_SHOWN else ""
-        return f"; free: {listed}{more}"
+        return f"; free: {and_more([self._written(node) for node in free])}"
 
     def _written(self, node: int) -> str:
         return " ".join(map(str, coordinates_of(node, self.sides)))

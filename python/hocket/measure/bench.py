@@ -8,7 +8,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -178,9 +178,10 @@ _LIBRARY_SHARE: Final = 2  # MPI libraries may need as much again as the buffers
 
 def work(comm: MPI.Intracomm, what: dict[str, Any], tell: Tell) -> bool:
     """Do one rank's part of a job; returns true when all was measured. Rank 0 tells the header and rows."""
-    for row in measure(comm, Request.from_dict(what), lambda header: tell({"header": header})):
+    request = Request(**{**what, "sizes": tuple(what["sizes"])})
+    for row in measure(comm, request, lambda header: tell({"header": header})):
         if comm.Get_rank() == 0:
-            tell({"row": row.as_dict()})
+            tell({"row": asdict(row)})
     return True
 
 

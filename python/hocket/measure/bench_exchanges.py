@@ -146,13 +146,8 @@ def nodes_of_ranks(network: _core.Network, processors: Sequence[str], placement:
         return [network.host_of(rank) for rank in range(len(processors))] if inside else None
     if placement not in ("", "names"):
         return None
-    nodes: dict[str, int] = {}
-    for node in network.hosts:
-        name = network.name_of(node)
-        for spelling in {name, name.partition(".")[0]}:
-            nodes[spelling] = -1 if spelling in nodes else node  # two hosts of one short name
-    found = [nodes.get(name, nodes.get(name.partition(".")[0], -1)) for name in processors]
-    return None if -1 in found else found
+    found = [network.match_host([name]) for name in processors]
+    return [hosts[0] for hosts in found] if all(len(hosts) == 1 for hosts in found) else None
 
 
 def bound_seconds(

@@ -97,10 +97,6 @@ class Request:
     candidates: bool = False
     network: str | None = None
 
-    @classmethod
-    def from_dict(cls, request: Mapping[str, Any]) -> Self:
-        return cls(**{**request, "sizes": tuple(request["sizes"])})
-
 
 SCHEDULED: Final = "schedule"
 PASSED_ON: Final = "MPI library"
@@ -149,17 +145,6 @@ class Row:
     candidates: dict[str, Times] = field(default_factory=dict)
     choice: str | None = None
     regret: float | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, row: dict[str, Any]) -> Self:
-        scheduled = Times(**row["scheduled"]) if row["scheduled"] else None
-        candidates = {name: Times(**times) for name, times in row["candidates"].items()}
-        return cls(
-            **{**row, "native": Times(**row["native"]), "scheduled": scheduled, "candidates": candidates}
-        )
 
 
 def paired_ratio(native: Sequence[float], scheduled: Sequence[float]) -> float:
@@ -303,4 +288,4 @@ def as_csv(header: Mapping[str, Any], rows: Iterable[Row]) -> str:
 
 
 def as_json(header: Mapping[str, Any], rows: Iterable[Row]) -> str:
-    return json.dumps({**header, "rows": [row.as_dict() for row in rows]}, indent=2)
+    return json.dumps({**header, "rows": [asdict(row) for row in rows]}, indent=2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import datetime
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from hocket.launch.job import Tell
 from hocket.launch.runtime.library import RuntimeLibrary, everywhere, load_library
 from hocket.measure.bench_exchanges import nodes_of_ranks
 from hocket.measure.calibration_work import Places, Task, What, classes, in_turn, tasks
+from hocket.measure.discovery import mpi_version, rest, today
 from hocket.measure.memory import cores, transfers
 from hocket.measure.memory_sizes import Budget
 
@@ -77,7 +77,7 @@ class Rank:
             seconds[:] = 0
         mean = task.what in (What.STEP, What.SENDRECV)  # no schedule waits for the slowest in every step
         agreed = np.empty_like(seconds)
-        _rest(self.comm.Iallreduce(seconds, agreed, MPI.SUM if mean else MPI.MAX))
+        rest(self.comm.Iallreduce(seconds, agreed, MPI.SUM if mean else MPI.MAX))
         return [max(float(value) / (len(task.leaders) if mean else 1), _LEAST_SECONDS) for value in agreed]
 
     def repeated(self, task: Task, share: float) -> tuple[list[float], int]:
@@ -134,7 +134,7 @@ def measure(
 
     def first_ranks(value: float) -> float:
         told = np.array([value])
-        _rest(comm.Ibcast(told, 0))
+        rest(comm.Ibcast(told, 0))
         return float(told[0])
 
     budget = Budget(QUICK_SECONDS if quick else SECONDS, first_ranks)
@@ -154,12 +154,6 @@ def measure(
     return _calibration(
         places, quick, known[1], times, cores_here, time.monotonic() - began, len(todo) - done
     )
-
-
-def _rest(request: MPI.Request) -> None:
-    """Waits without keeping a core from ranks that measure: blocking calls of MPI libraries poll."""
-    while not request.Test():
-        time.sleep(2e-4)
 
 
 def _network(source: str) -> list[Any]:
@@ -191,9 +185,8 @@ def _calibration(
     of_steps = _class_of(places, found)
     loaded, per_byte = _loaded(steps, of_steps)
     memory, origin = _memory()
-    version = MPI.Get_library_version().splitlines()[0].strip("\0 ")[:60]
     return Calibration(
-        date=datetime.datetime.now(datetime.UTC).date().isoformat(), mpi=" ".join(version.split()),
+        date=today(), mpi=mpi_version(),
         ranks=n, hosts=len(places.first), cores=cores, ranks_per_host=places.most_ranks_on_a_host,
         host_rate=None if places.network is None else places.network.host_rate, wiring=wiring,
         classes=found, eager=_eager(times["eager"]),

@@ -60,6 +60,15 @@ class HostRanks:
         return [float(sums[b]) for _, b in streams], True
 
 
+def today() -> str:
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
+
+
+def mpi_version() -> str:
+    """The MPI library in a few words."""
+    return " ".join(MPI.Get_library_version().splitlines()[0].strip("\0 ")[:60].split())
+
+
 def rest(request: MPI.Request) -> None:
     """Wait without keeping a core from others: blocking calls of MPI libraries poll."""
     pause = _LEAST_PAUSE
@@ -154,7 +163,7 @@ def _measured(hosts: HostRanks, seconds: float, say: Say, seed: int, known: Foun
     if count < 2 or hosts.comm.Get_rank() != 0:
         while count >= 2 and hosts.rates([], 0, 0)[1]:
             pass
-        return Found(_today(), _version(), hosts.names, hosts.ranks) if count < 2 else None
+        return Found(today(), mpi_version(), hosts.names, hosts.ranks) if count < 2 else None
     most = int(min(max(_ROUNDS, _ROUNDS_PER_HOST * count), seconds / (_USUAL + _AROUND)))
     each = min(max(seconds / most - _AROUND, _SHORTEST), _LONGEST)
     began, moved = time.monotonic(), 0.0
@@ -171,15 +180,7 @@ def _measured(hosts: HostRanks, seconds: float, say: Say, seed: int, known: Foun
         probe.add(rates)
     hosts.rates([], 0, 0)  # others end
     return Found(
-        _today(), _version(), hosts.names, hosts.ranks, probe.out, probe.into,
+        today(), mpi_version(), hosts.names, hosts.ranks, probe.out, probe.into,
         [Bottleneck(b.hosts, b.out, b.into) for b in probe.bottlenecks], probe.errors, probe.by_pairing,
         probe.by_repeat, probe.rounds, moved, time.monotonic() - began,
     )  # fmt: skip
-
-
-def _today() -> str:
-    return datetime.datetime.now(datetime.UTC).date().isoformat()
-
-
-def _version() -> str:
-    return " ".join(MPI.Get_library_version().splitlines()[0].strip("\0 ")[:60].split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import platform
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -114,10 +115,9 @@ def _answer(
 
 def _free_shared_bytes() -> int:
     try:
-        status = os.statvfs("/dev/shm")
+        return shutil.disk_usage("/dev/shm").free
     except OSError:
         return 4 * _MOST
-    return status.f_bavail * status.f_frsize
 
 
 _REACH: Final = 256 << 20  # bytes: out of the caches

@@ -14,10 +14,10 @@ from typing import Final
 from hocket.demand.recorded import RecordedCall
 from hocket.errors import HocketError, Where
 from hocket.system.files import as_error
+from hocket.system.text import ranks_named
 
 _NOTHING: Final = "no collective call was recorded"
 _REMEDY: Final = "record again; on several hosts the directory of -o must be one that all of them see"
-_MOST_NAMED: Final = 8
 
 Row = tuple[tuple[int, int], ...]
 Communicator = tuple[tuple[int, ...], int]  # members in their order, and which of those with these members
@@ -71,7 +71,7 @@ def merge(folder: Path) -> Recording:
     remarks = []
     died = [rank for rank in sorted(records) if not records[rank].ended]
     if died:
-        remarks.append(f"{_named(died)} ended without MPI_Finalize: the last calls may be missing")
+        remarks.append(f"{ranks_named(died)} ended without MPI_Finalize: the last calls may be missing")
     skipped = sorted({operation for record in records.values() for operation in record.skipped})
     if skipped:
         remarks.append(f"calls between two groups of ranks are not recorded ({', '.join(skipped)})")
@@ -79,7 +79,7 @@ def merge(folder: Path) -> Recording:
     for communicator in dict.fromkeys(c for rank in sorted(records) for c in records[rank].runs):
         absent = [rank for rank in communicator[0] if rank not in records]
         if absent:
-            remarks.append(f"{_named(absent)} left no record; {_REMEDY}")
+            remarks.append(f"{ranks_named(absent)} left no record; {_REMEDY}")
             continue
         calls += _calls(communicator, records, remarks)
     if not calls and not remarks:
@@ -97,7 +97,7 @@ def _calls(
     if end < max(made):
         short = [rank for rank, n in zip(members, made, strict=True) if n == end]
         remarks.append(
-            f"{_named(short)} made {end} of {max(made)} calls of {len(members)} ranks: the rest is left out"
+            f"{ranks_named(short)} made {end} of {max(made)} calls of {len(members)} ranks: the rest is left out"
         )
     if end == 0:
         return
@@ -115,11 +115,6 @@ def _calls(
                 remedy="the program is in error: all ranks must make the same collective call",
             )
         yield RecordedCall(operations[0], members, stop - start, tuple(run.row for run in current))
-
-
-def _named(ranks: list[int]) -> str:
-    some = ", ".join(map(str, ranks[:_MOST_NAMED])) + (", …" if len(ranks) > _MOST_NAMED else "")
-    return f"rank {some}" if len(ranks) == 1 else f"ranks {some}"
 
 
 def _read(path: Path) -> RankRecord:

@@ -15,6 +15,7 @@ from hocket._core import Network
 from hocket.errors import HocketError, NetworkError, UsageError, Where
 from hocket.network.description import NetworkDescription, suggestion
 from hocket.network.parts import MAX_ENTRIES, Forwarding, beside, without_dead_ends
+from hocket.network.paths import own_routes
 from hocket.network.source import STDIN, Source, load, shown
 
 MAX_LIST: Final = 200_000  # names in one list
@@ -229,14 +230,14 @@ def _keep_routes(whole: Network, part: NetworkDescription, links: Sequence[int])
     built = part.build()
     channel_of = {2 * old + way: 2 * new + way for new, old in enumerate(links) for way in (0, 1)}
     leaves = [end for link in built.links for end in link]  # of each channel, the node where it begins
-    was, now = _first_ranks(whole), _first_ranks(built)
-    number = {name: node for node, name in enumerate(built.names)}
+    was, now = own_routes(whole), own_routes(built)
+    before = {name: node for node, name in enumerate(whole.names)}
     hops: dict[tuple[int, int], int] = {}
     differ = False
-    for src, dst in itertools.permutations(now, 2):
-        route = [channel_of[channel] for channel in whole.route(was[src], was[dst])]
-        differ = differ or route != built.route(now[src], now[dst])
-        hops.update(((leaves[channel], number[dst]), channel) for channel in route)
+    for src, dst in itertools.permutations(built.hosts, 2):
+        route = [channel_of[c] for c in was(before[built.name_of(src)], before[built.name_of(dst)])]
+        differ = differ or route != now(src, dst)
+        hops.update(((leaves[channel], dst), channel) for channel in route)
     if not differ:
         return
     if len(hops) > MAX_ENTRIES:
@@ -247,13 +248,6 @@ def _keep_routes(whole: Network, part: NetworkDescription, links: Sequence[int])
         )
     entries = [(at, to, channel) for (at, to), channel in sorted(hops.items())]
     part.forwarding = Forwarding(part.source, list(entries), [0] * len(entries))
-
-
-def _first_ranks(network: Network) -> dict[str, int]:
-    """The first rank of every host, by the host's name."""
-    ranks = network.ranks_per_node
-    first = itertools.accumulate((ranks[host] for host in network.hosts), initial=0)
-    return {network.name_of(host): rank for host, rank in zip(network.hosts, first, strict=False)}
 
 
 def _whole(description: NetworkDescription) -> NetworkError:

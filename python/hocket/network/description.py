@@ -11,7 +11,6 @@ from __future__ import annotations
 import difflib
 import importlib
 import itertools
-import re
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from hocket.network.parts import (
     MAX_NAME,
     MAX_NODES,
     Channel,
+    Defaults,
     Fabric,
     Forwarding,
     Grid,
@@ -37,7 +37,7 @@ from hocket.network.parts import (
 )
 from hocket.network.paths import Paths, settled
 from hocket.network.source import shown
-from hocket.system.text import some
+from hocket.system.text import folded
 
 _AS_GRAPH: Final = (
     "describe it by [[link]] tables in Hocket's TOML with shape = \"graph\" ('hocket help networks')"
@@ -55,7 +55,7 @@ def explained(
         hosts = "a host is" if len(alone) == 1 else f"{len(alone):,} hosts are"
         return (
             f"{message}: {hosts} wired to nothing",
-            f'in Hocket\'s TOML, add switch = "…" to each, or hosts = "{_listed(alone)}" to a [[switch]]',
+            f'in Hocket\'s TOML, add switch = "…" to each, or hosts = "{shown(folded(alone))[1:-1]}" to a [[switch]]',
         )
     if shape == "graph" and node >= 0 and "is not connected to" in message and joined(nodes, links):
         return (
@@ -74,17 +74,6 @@ def joined(nodes: Sequence[Node], links: Sequence[Link]) -> bool:
 def _alone(nodes: Sequence[Node], links: Sequence[Link]) -> list[str]:
     ends = {end for link in links for end in (link.a, link.b)}
     return [host.name for host in nodes if host.is_host and host.name not in ends]
-
-
-def _listed(names: list[str]) -> str:
-    """A host list of names that count up; else the first few."""
-    match = re.fullmatch(r"(.+?)(0|[1-9]\d{0,8})", names[0])
-    if match is not None and len(names) > 1:
-        first = int(match[2])
-        last = first + len(names) - 1
-        if names == [f"{match[1]}{number}" for number in range(first, last + 1)]:
-            return f"{shown(match[1])[1:-1]}[{first}-{last}]"
-    return shown(some(names).replace(" ", ""))[1:-1]
 
 
 @dataclass(slots=True)
@@ -160,6 +149,10 @@ class NetworkDescription:
                 remedy=f"a name has at most {MAX_NAME}",
             )
         self.nodes.append(Node(name, ranks, where, ports, forwards))
+
+    def wire(self, upper: str, lower: str, defaults: Defaults, where: Where | None) -> None:
+        """Add a link of whose rate the source says nothing."""
+        self.links.append(Link(upper, lower, defaults.rate, defaults.latency, where, rate_given=False))
 
     @property
     def hosts(self) -> list[Node]:

@@ -10,7 +10,7 @@ from typing import Final
 from hocket import _core
 from hocket.errors import NetworkError
 from hocket.network.parts import Forwarding
-from hocket.network.paths import Route, routed
+from hocket.network.paths import Route, own_routes, routed
 
 MOST_ROUTES: Final = 2_000_000  # of all pairs and lids
 
@@ -46,7 +46,7 @@ def choose_lids(network: _core.Network, forwarding: Forwarding) -> ChosenLids:
             f"{len(pairs):,} pairs of hosts have more than {MOST_ROUTES:,} routes by all lids",
             remedy="plan on the base lids: leave --lids out",
         )
-    first = {network.host_of(rank): rank for rank in reversed(range(network.ranks))}
+    own = own_routes(network)
     head = [end for a, b in network.links for end in (b, a)]
     tables = {
         number: {(node, host): channel for node, host, channel in hops}
@@ -54,7 +54,7 @@ def choose_lids(network: _core.Network, forwarding: Forwarding) -> ChosenLids:
     }
     items, numbers = [], []
     for src, dst in pairs:
-        base = list(network.route(first[src], first[dst]))
+        base = own(src, dst)
         routes = {tuple(base): 0}
         for number, table in tables.items():
             route = _walked(head, table, base[0], dst, network.nodes)

@@ -16,22 +16,22 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeGuard
+from typing import Annotated, Any, Final
 
 from hocket import _core
 from hocket.errors import HocketError
 from hocket.network.description import NetworkDescription
 from hocket.network.parts import MAX_LATENCY
+from hocket.system.records import Limits, record
 
 VERSION: Final = 1
 MAX_BYTES: Final = 16 * 2**20
 MAX_PAIRS: Final = 1_000_000
-_MOST: Final = 1e18  # of a width
-_LEAST, _MOST_RATE = 1e3, 1e13  # bytes/s: the core's limits
 _DATE: Final = re.compile(r"(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}Z", re.ASCII)
 
 
@@ -116,43 +116,40 @@ def _load(path: Path) -> Any:
     return json.loads(data.decode())
 
 
+@dataclass(frozen=True, slots=True)
+class _SwitchLink:
+    a: str
+    b: str
+    pairs: Annotated[int, Limits(1, MAX_PAIRS)]
+    width: Annotated[float, Limits(math.ulp(0.0), 1e18)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Contents of a file; the limits of rates are the core's."""
+
+    date: str
+    host_rate: Annotated[float, Limits(1e3, 1e13)]
+    alpha: Annotated[float, Limits(0, MAX_LATENCY)]
+    switch_links: list[_SwitchLink]
+
+
 def _checked(found: Any, description: NetworkDescription) -> Measured:
-    if not isinstance(found, dict):
-        raise ValueError("no object")
-    if found.get("version") != VERSION:
+    if not isinstance(found, dict) or found.get("version") != VERSION:
         raise ValueError("of another version")
-    date = _DATE.fullmatch(found["date"]) if isinstance(found.get("date"), str) else None
-    switch_links = found.get("switch_links")
-    rate, alpha = found.get("host_rate"), found.get("alpha", 0)
-    if (
-        date is None
-        or not isinstance(switch_links, list)
-        or not _positive(rate)
-        or not _LEAST <= rate <= _MOST_RATE
-    ):
-        raise ValueError("date, host_rate or inter-switch links are missing")
-    if alpha != 0 and (not _positive(alpha) or alpha > MAX_LATENCY):
-        raise ValueError("no sensible per-message cost")
+    kept = record(_Kept, {"alpha": 0, **found})
+    date = _DATE.fullmatch(kept.date)
+    if date is None:
+        raise ValueError("the date is none")
     switches = {node.name for node in description.nodes if not node.is_host}
     wired = {frozenset((link.a, link.b)) for link in description.links if {link.a, link.b} <= switches}
     widths: dict[frozenset[str], Width] = {}
-    for switch_link in switch_links:
-        if not isinstance(switch_link, dict) or not all(
-            isinstance(switch_link.get(end), str) for end in "ab"
-        ):
-            raise ValueError("an inter-switch link without ends")
-        ends = frozenset((switch_link["a"], switch_link["b"]))
-        pairs, width = switch_link.get("pairs"), switch_link.get("width")
+    for link in kept.switch_links:
+        ends = frozenset((link.a, link.b))
         if ends not in wired or ends in widths:
             raise ValueError(f"{' - '.join(sorted(ends))} is not an uplink of this network, or stands twice")
-        if type(pairs) is not int or not 1 <= pairs <= MAX_PAIRS or not _positive(width):
-            raise ValueError(f"no sensible width of {' - '.join(sorted(ends))}")
-        widths[ends] = settle(width, pairs)
-    return Measured(date[1], float(rate), float(alpha), widths)
-
-
-def _positive(value: Any) -> TypeGuard[float]:
-    return type(value) in (int, float) and 0 < value < _MOST
+        widths[ends] = settle(link.width, link.pairs)
+    return Measured(date[1], kept.host_rate, kept.alpha, widths)
 
 
 def settle(width: float, pairs: int) -> Width:

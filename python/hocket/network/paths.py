@@ -11,10 +11,11 @@ answers on connections that b opens. ``routers``: by which addresses switches ha
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -144,17 +145,22 @@ def asked_of(network: _core.Network, a: int, b: int) -> tuple[int, dict[str, Rou
     return 0, {}
 
 
+def own_routes(network: _core.Network) -> Callable[[int, int], Route]:
+    """The network's own routes between hosts; the core knows them by ranks."""
+    first = {network.host_of(rank): rank for rank in reversed(range(network.ranks))}
+    return lambda a, b: list(network.route(first[a], first[b]))
+
+
 def settled(network: _core.Network, paths: Paths) -> _core.Network:
     """The network on chosen paths. Where packets of one connection go several ways, the middle of the network counts as
     non-blocking: messages load nothing but the links of their hosts."""
     if not paths.spraying:
         return routed(network, choose(network, paths).routes)
     hosts = {network.name_of(host): host for host in network.hosts}
-    first = {network.host_of(rank): rank for rank in reversed(range(network.ranks))}
-    routes = {}
+    route, routes = own_routes(network), {}
     for a, b in paths.pairs:
         if a in hosts and b in hosts:
-            own = list(network.route(first[hosts[a]], first[hosts[b]]))
+            own = route(hosts[a], hosts[b])
             routes[hosts[a], hosts[b]] = [own[0], own[-1]]
     return routed(network, routes)
 
@@ -193,8 +199,8 @@ def choose(network: _core.Network, paths: Paths) -> Chosen:
 def _chosen(network: _core.Network, paths: Paths) -> Chosen:
     hosts = {network.name_of(host): host for host in network.hosts}
     numbers = {name: number for number, name in enumerate(paths.addresses)}
-    first = {network.host_of(rank): rank for rank in reversed(range(network.ranks))}
     chosen, items, wants = Chosen(), [], []
+    route = own_routes(network)
     for a, b in paths.pairs:
         if a not in hosts or b not in hosts or a > b or (b, a) not in paths.pairs:
             continue
@@ -206,13 +212,16 @@ def _chosen(network: _core.Network, paths: Paths) -> Chosen:
         if not options:
             chosen.open_pairs += 1
             continue
-        own = tuple(list(network.route(first[hosts[x]], first[hosts[y]])) for x, y in ((a, b), (b, a)))
+        own = tuple(route(hosts[x], hosts[y]) for x, y in ((a, b), (b, a)))
         order = sorted(options, key=lambda ways: (options[ways] != own, ways))
         ends = (hosts[a], hosts[b]), (hosts[b], hosts[a])
         items.append([list(zip(ends, options[ways], strict=True)) for ways in order])
         wants.append((a, b, order, options, by_a, by_b))
     # Pairs with one way are there whatever is chosen.
-    fixed = _fixed(network, first, {(hosts[a], hosts[b]) for a, b, *_ in wants})
+    free = {pair for a, b, *_ in wants for pair in ((hosts[a], hosts[b]), (hosts[b], hosts[a]))}
+    fixed = [
+        [[(pair, route(*pair))]] for pair in itertools.permutations(network.hosts, 2) if pair not in free
+    ]
     picks = _picks(network, [*items, *fixed])
     for (a, b, order, options, by_a, by_b), pick in zip(wants, picks, strict=False):
         ways = order[pick]
@@ -264,27 +273,10 @@ def _ports(paths: Paths, a: str, b: str) -> dict[tuple[int, int], list[int]]:
     return found
 
 
-def _fixed(
-    network: _core.Network, first: Mapping[int, int], free: set[tuple[int, int]]
-) -> list[list[_Option]]:
-    return [
-        [[((a, b), list(network.route(first[a], first[b])))]]
-        for a in network.hosts
-        for b in network.hosts
-        if a != b and (a, b) not in free and (b, a) not in free
-    ]
-
-
 def routed(network: _core.Network, routes: Mapping[tuple[int, int], Route]) -> _core.Network:
     """The network with these routes, and its own for all other pairs of hosts; itself if they are its own."""
-    first = {network.host_of(rank): rank for rank in reversed(range(network.ranks))}
-    own = {
-        (a, b): list(network.route(first[a], first[b]))
-        for a in network.hosts
-        for b in network.hosts
-        if a != b
-    }
-    if all(own[pair] == route for pair, route in routes.items()):
+    own = own_routes(network)
+    if all(own(*pair) == route for pair, route in routes.items()):
         return network
     return _core.rerouted(network, [(a, b, route) for (a, b), route in routes.items()])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final, Literal
 
 from hocket.errors import NetworkError, UsageError, Where
@@ -180,10 +181,10 @@ def _levels(
         return None
     levels = Levels({n.name: 0 for n in description.nodes if not n.is_host})
     levels.above = {name: [] for name in levels.height}
-    lower_switches: dict[str, int] = dict.fromkeys(levels.height, 0)
+    below: dict[str, list[str]] = {name: [] for name in levels.height}
     for upper, lower, link in ordered:
         levels.above[lower].append((upper, link))
-        lower_switches[upper] += 1
+        below[upper].append(lower)
     if description.shape == "tree" and any(len(above) > 1 for above in levels.above.values()):
         return None
     with_hosts = {
@@ -192,18 +193,14 @@ def _levels(
         for switch, other in ((link.a, link.b), (link.b, link.a))
         if switch in levels.height and other not in levels.height
     }
-    ready = [name for name, count in lower_switches.items() if count == 0]
-    if not with_hosts.issuperset(ready):
+    if not with_hosts.issuperset(name for name, lower in below.items() if not lower):
         return None
-    for name in ready:
-        levels.height[name] = 1
-    for name in ready:  # grows: a switch is ready when all below it are
-        for upper, _ in levels.above[name]:
-            levels.height[upper] = max(levels.height[upper], levels.height[name] + 1)
-            lower_switches[upper] -= 1
-            if lower_switches[upper] == 0:
-                ready.append(upper)
-    return levels if len(ready) == len(levels.height) else None
+    try:
+        for name in TopologicalSorter(below).static_order():  # the lower ones first
+            levels.height[name] = 1 + max((levels.height[lower] for lower in below[name]), default=0)
+    except CycleError:
+        return None
+    return levels
 
 
 def _by_distance(

@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
-from ClusterShell.NodeSet import NodeSet, NodeSetException
 
 from hocket import _core
 from hocket.costs.model import Costs
@@ -27,6 +26,7 @@ from hocket.order.job import (
 )
 from hocket.planning.candidates import forecast
 from hocket.planning.plan import flow_of, plan_collective, plan_demand, simulation
+from hocket.system.text import folded
 
 MOST_MESSAGES: Final = (
     20_000  # of a call that is simulated, and planned for comparison: all-to-alls of 141 ranks
@@ -200,15 +200,7 @@ def command_for(
     elif slurm:
         words += ["--slurm"]
     elif hosts:
-        words += ["--hosts", _folded(hosts)]
+        words += ["--hosts", folded(hosts)]  # whose order does not matter but among equals
     if ranks_per_host > 1:
         words += ["--ranks-per-host", str(ranks_per_host)]
     return shlex.join(words)
-
-
-def _folded(hosts: Sequence[str]) -> str:
-    """``n[0-15]``; the given order does not matter to the order that is found but among equals."""
-    try:
-        return str(NodeSet.fromlist(hosts))
-    except NodeSetException:
-        return ",".join(hosts)

@@ -21,9 +21,9 @@ from hocket.errors import UsageError
 from hocket.network.chosen import Named, expand, listed_names, slurm_lists
 from hocket.network.description import suggestion
 from hocket.network.source import Source, shown
+from hocket.system.text import and_more
 
 _TASKS: Final = re.compile(r"(\d{1,9})(?:\(x(\d{1,9})\))?", re.ASCII)
-_MOST_SHOWN: Final = 8
 _MOST_RANKS: Final = 65_536  # of a host
 
 
@@ -129,24 +129,19 @@ def _named_job(network: _core.Network, listed: Sequence[Named], ranks: int | lis
 
 
 def _lacks(unknown: Sequence[Named], listed: int, known: Iterable[str]) -> Exception:
-    first = unknown[0]
+    first, names = unknown[0], [shown(one.name)[1:-1] for one in unknown]
     if listed == len(unknown) == 1:
         what = f"no host of the network is called {shown(first.name)}"
     elif listed == len(unknown):
-        what = f"the network knows none of the {listed:,} hosts: {_some(unknown)}"
+        what = f"the network knows none of the {listed:,} hosts: {and_more(names)}"
     else:
         what = (
-            f"the network knows {listed - len(unknown):,} of the {listed:,} hosts, but not {_some(unknown)}"
+            f"the network knows {listed - len(unknown):,} of the {listed:,} hosts, but not {and_more(names)}"
         )
     remedy = (
         suggestion(first.name, list(known)) or "add them to the network file, or leave them out of the job"
     )
     return first.source.error(what, first.line, remedy)
-
-
-def _some(unknown: Sequence[Named]) -> str:
-    listed = ", ".join(shown(one.name)[1:-1] for one in unknown[:_MOST_SHOWN])
-    return listed + (f" and {len(unknown) - _MOST_SHOWN:,} more" if len(unknown) > _MOST_SHOWN else "")
 
 
 def _job(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from hocket import _core
 from hocket._core import Network, Simulation
-from hocket.network.families import coordinates_of, dimension_of, sides_of
+from hocket.network.families import coordinates_of, dimension_of, node_at, sides_of
 from hocket.network.parts import around, distances
 
 if TYPE_CHECKING:
@@ -216,11 +216,8 @@ def _grid(network: Network) -> Picture:
 
     def place(node: int) -> tuple[float, float]:
         found = coordinates_of(node, sides)
-        number = 0
-        for side, coordinate in zip(before, found, strict=False):
-            number = number * side + coordinate
         row, column = (0, *found)[-2:]
-        down, right = divmod(number, across)
+        down, right = divmod(node_at(found[: len(before)], before), across)
         return float(column + right * (plane[1] + 1)), -float(row + down * (plane[0] + 1))
 
     places = [place(node) for node in range(network.nodes)]
@@ -230,10 +227,10 @@ def _grid(network: Network) -> Picture:
     along = {len(sides) - 1: (_STUB, 0.0), len(sides) - 2: (0.0, -_STUB)}
     lines = []
     for link, (a, b) in enumerate(network.links):
-        from_, to = coordinates_of(a, sides), coordinates_of(b, sides)
-        dimension = next(d for d in range(len(sides)) if from_[d] != to[d])
+        dimension = dimension_of((a, b), sides)
         # Links run from a coordinate to the next, and from the last to the first.
-        near = dimension in along and abs(from_[dimension] - to[dimension]) == 1
+        step = coordinates_of(a, sides)[dimension] - coordinates_of(b, sides)[dimension]
+        near = dimension in along and abs(step) == 1
         lines.append(
             Line(a, b, (link,), (0.0, 0.0) if near else along.get(dimension, (_STUB * 0.7, _STUB * 0.7)))
         )

@@ -91,11 +91,11 @@ def bands(axes: Axes, rows: Sequence[Row]) -> list[float]:
     return tops
 
 
-def headline(figure: Figure, title: str, subtitle: str, *, left: float, top_inches: float = 0.3) -> None:
+def headline(figure: Figure, title: str, subtitle: str, *, left: float) -> None:
     """A bold line and a quiet one below it, at fixed distances from the top edge."""
     height = figure.get_size_inches()[1]
-    figure.text(left, 1 - top_inches / height, title, fontsize=13, fontweight="bold", va="center")
-    figure.text(left, 1 - (top_inches + 0.26) / height, subtitle, fontsize=9.5, color=MUTED, va="center")
+    figure.text(left, 1 - 0.3 / height, title, fontsize=13, fontweight="bold", va="center")
+    figure.text(left, 1 - 0.56 / height, subtitle, fontsize=9.5, color=MUTED, va="center")
 
 
 def footnote(figure: Figure, left: float, *notes: str) -> None:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeAlias
 
 from hocket.errors import HocketError, ReportError, Where
 from hocket.system.files import decode, read_limited
-from hocket.system.text import shown, where_is
+from hocket.system.records import Limits, record, value
+from hocket.system.text import where_is
 
 _MOST_BYTES: Final = 64 << 20  # of a file
-_MOST_TEXT: Final = 4096
 _REMEDY: Final = "run the program again; all hosts need the same Hocket, and room for the report"
-_MOST_COUNT: Final = 2**64 - 1
 _MOST_INT: Final = 2**31 - 1
-Number: TypeAlias = int  # of ranks or hosts, as C counts them
-
-T = TypeVar("T")
+Number: TypeAlias = Annotated[int, Limits(0, _MOST_INT)]  # of ranks or hosts, as C counts them
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -79,7 +76,7 @@ class ChoiceRow:
 
 @dataclass(frozen=True, slots=True)
 class RankReport:
-    rank: int  # in MPI_COMM_WORLD; -1: unknown
+    rank: Annotated[int, Limits(-1, _MOST_INT)]  # in MPI_COMM_WORLD; -1: unknown
     host: str
     pid: int
     spawned: bool  # by other ranks
@@ -88,68 +85,23 @@ class RankReport:
     choices: tuple[ChoiceRow, ...] = ()
 
 
-class _Fields:
-    """Values of one line; raises ReportError for what is missing, of another kind or out of range."""
-
-    def __init__(self, values: Mapping[str, Any], where: Where) -> None:
-        self._values = values
-        self._where = where
-
-    def _value(self, name: str, kind: type) -> Any:
-        value = self._values.get(name)
-        if not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
-            raise ReportError(f"{name} is {shown(repr(value))}", where=self._where, remedy=_REMEDY)
-        return value
-
-    def flag(self, name: str) -> bool:
-        return bool(self._value(name, bool))
-
-    def text(self, name: str) -> str:
-        value = str(self._value(name, str))
-        if len(value) > _MOST_TEXT or not value.isprintable():
-            raise ReportError(f"{name} is {shown(value)}", where=self._where, remedy=_REMEDY)
-        return value
-
-    def count(self, name: str, least: int = 0, most: int = _MOST_COUNT) -> int:
-        value = int(self._value(name, int))
-        if not least <= value <= most:
-            raise ReportError(
-                f"{name} is {shown(str(value))}, out of range", where=self._where, remedy=_REMEDY
-            )
-        return value
-
-    def seconds(self, name: str) -> float:
-        value = self._values.get(name)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ReportError(f"{name} is {shown(repr(value))}", where=self._where, remedy=_REMEDY)
-        if not (0 <= value <= 1e18 and math.isfinite(value)):
-            raise ReportError(
-                f"{name} is {shown(repr(value))}, out of range", where=self._where, remedy=_REMEDY
-            )
-        return float(value)
-
-    def record(self, kind: type[T], **known: Any) -> T:
-        """An object of a dataclass, each of its fields from the value of that name, but for those that are known."""
-        read: dict[str, Callable[[str], Any]] = {
-            "bool": self.flag,
-            "str": self.text,
-            "int": self.count,
-            "Number": lambda name: self.count(name, most=_MOST_INT),
-            "float": self.seconds,
-            "Site": lambda _: self.record(Site),
-        }
-        own = (field for field in fields(kind) if field.name not in known)  # type: ignore[arg-type]
-        return kind(**known, **{field.name: read[str(field.type)](field.name) for field in own})
-
-
-def _fields(line: str, where: Where) -> _Fields:
+def _fields(line: str, where: Where) -> dict[str, Any]:
     try:
         values = json.loads(line)
     except (ValueError, RecursionError):
         raise ReportError("is not JSON", where=where, remedy=_REMEDY) from None
     if not isinstance(values, dict):
         raise ReportError("is not a JSON object", where=where, remedy=_REMEDY)
-    return _Fields(values, where)
+    return values
+
+
+@contextmanager
+def _placed(where: Where) -> Iterator[None]:
+    """Raises as errors of this line what :func:`hocket.system.records.record` raises."""
+    try:
+        yield
+    except ValueError as problem:
+        raise ReportError(str(problem), where=where, remedy=_REMEDY) from None
 
 
 def read_rank(path: Path) -> RankReport:
@@ -157,19 +109,26 @@ def read_rank(path: Path) -> RankReport:
     where = where_is(str(path))
     data = read_limited(str(path), _MOST_BYTES, "the report of a rank", ReportError)
     lines = decode(data, where, ReportError).split("\n")
-    first = _fields(lines[0], Where(where.file, 1))
-    if first.count("hocket_report") != 1:
-        raise ReportError("is of another version", where=Where(where.file, 1), remedy=_REMEDY)
-    rows = first.count("rows")
-    if len(lines) != rows + first.count("choices") + 2 or lines[-1]:
-        raise ReportError("does not have as many lines as it says", where=where, remedy=_REMEDY)
-    told = [_fields(line, Where(where.file, number)) for number, line in enumerate(lines[1:-1], 2)]
-    return first.record(
-        RankReport,
-        rank=first.count("rank", least=-1, most=_MOST_INT),
-        rows=tuple(row.record(RankRow) for row in told[:rows]),
-        choices=tuple(row.record(ChoiceRow, collective=row.text("choice")) for row in told[rows:]),
-    )
+    head = Where(where.file, 1)
+    first = _fields(lines[0], head)
+    with _placed(head):
+        if value("hocket_report", int, first.get("hocket_report")) != 1:
+            raise ReportError("is of another version", where=head, remedy=_REMEDY)
+        rows, choices = (value(name, int, first.get(name)) for name in ("rows", "choices"))
+        if len(lines) != rows + choices + 2 or lines[-1]:
+            raise ReportError("does not have as many lines as it says", where=where, remedy=_REMEDY)
+        report = record(RankReport, first, rows=(), choices=())
+    of_rows: list[RankRow] = []
+    of_choices: list[ChoiceRow] = []
+    for number, line in enumerate(lines[1:-1], 2):
+        told = _fields(line, Where(where.file, number))
+        with _placed(Where(where.file, number)):
+            if number < rows + 2:
+                of_rows.append(record(RankRow, told, site=record(Site, told)))
+            else:
+                collective = value("choice", str, told.get("choice"))
+                of_choices.append(record(ChoiceRow, told, collective=collective))
+    return replace(report, rows=tuple(of_rows), choices=tuple(of_choices))
 
 
 def read_ranks(directory: Path) -> tuple[list[RankReport], list[str]]:

@@ -16,6 +16,7 @@ from hocket.pictures.curves import COLOURS, Curve, draw_curves
 from hocket.report.html import Section, bullets, facts, paragraph, picture, section, table
 from hocket.report.ranks import ChoiceRow
 from hocket.report.summary import CALLS, CHOICES, TEXTS, call_cells, choice_cells, size_of, where_of
+from hocket.system.text import ranks_named
 from hocket.units import format_time, format_total
 
 MOST_BARS: Final = 24
@@ -95,13 +96,12 @@ def _head(title: str, document: Mapping[str, Any], lines: list[dict[str, Any]]) 
         )
     ]
     for name, text in (
-        ("silent", "Nothing is known of ranks"),
-        ("cut_short", "Ended without MPI_Finalize: ranks"),
+        ("silent", "Nothing is known of"),
+        ("cut_short", "Ended without MPI_Finalize:"),
     ):
         ranks = document.get(name) or []
         if ranks:
-            some = f"{', '.join(map(str, ranks[:20]))}{', …' if len(ranks) > 20 else ''}"
-            parts.append(paragraph(f"{text} {some}.", "alarm"))
+            parts.append(paragraph(f"{text} {ranks_named(ranks, 20)}.", "alarm"))
     said = bullets([*document.get("problems", []), *document.get("advice", [])])
     nothing = None if lines else paragraph("No rank has made a call that may be scheduled.", "note")
     return section(f"Run {title}", *parts, said, nothing, level=1)

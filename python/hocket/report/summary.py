@@ -22,7 +22,7 @@ from hocket.report.advice import (
 )
 from hocket.report.ranks import Account, Line, Site, merge, read_ranks
 from hocket.system.files import opened
-from hocket.system.text import console, picked, printable
+from hocket.system.text import console, picked, printable, ranks_named
 from hocket.units import format_bytes, format_time, format_total
 
 _MOST_LINES: Final = 40  # in the table
@@ -208,16 +208,9 @@ def _sentences(account: Account, code: int) -> Iterator[str]:
             "could not write"
         )
     elif account.silent:
-        yield f"no report from {_ranks(account.silent)}: no such call was made, or the rank was killed in its first one"
+        silent = ranks_named(account.silent)
+        yield f"no report from {silent}: no such call was made, or the rank was killed in its first one"
     if account.cut_short:
-        yield f"{_ranks(account.cut_short)} ended without MPI_Finalize: their last calls may be missing"
+        yield f"{ranks_named(account.cut_short)} ended without MPI_Finalize: their last calls may be missing"
     yield from (f"left out: {problem}" for problem in account.problems)
     yield from advice(account)
-
-
-def _ranks(ranks: tuple[int, ...], most: int = 10) -> str:
-    """``rank 3``, ``ranks 1, 2, 5``, ``ranks 0, 1, … (64 in all)``."""
-    listed = ", ".join(str(rank) for rank in ranks[:most])
-    if len(ranks) > most:
-        return f"ranks {listed}, … ({len(ranks)} in all)"
-    return f"rank {listed}" if len(ranks) == 1 else f"ranks {listed}"

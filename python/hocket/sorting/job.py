@@ -16,7 +16,8 @@ from hocket.demand.npy import MAGIC, read_header
 from hocket.errors import ArrayError
 from hocket.launch.job import Job, run_job
 from hocket.launch.mpi import Mpi
-from hocket.system.files import open_file
+from hocket.system.files import opened_to_read
+from hocket.system.records import record
 from hocket.system.text import where_is
 
 Array = NDArray[Any]
@@ -39,23 +40,15 @@ class ArrayFile:
     def open(cls, path: str) -> Self:
         """Reads the header and compares it with the size of the file."""
         where = where_is(path)
-        try:
-            with open_file(path, again=True) as file:
-                size = os.fstat(file.fileno()).st_size
-                if file.read(len(MAGIC)) != MAGIC:
-                    raise ArrayError("is not a .npy file", where=where, remedy=_SAVE)
-                file.seek(0)
+        with opened_to_read(path, "a .npy file", ArrayError, again=True) as file:
+            size = os.fstat(file.fileno()).st_size
+            if file.read(len(MAGIC)) != MAGIC:
+                raise ArrayError("is not a .npy file", where=where, remedy=_SAVE)
+            file.seek(0)
+            try:
                 header = read_header(file)
-        except FileNotFoundError:
-            raise ArrayError("no such file", where=where, remedy="name a .npy file") from None
-        except IsADirectoryError:
-            raise ArrayError("is a directory", where=where, remedy="name a .npy file") from None
-        except OSError as problem:
-            raise ArrayError(
-                f"cannot be read: {problem.strerror}", where=where, remedy="check path and permissions"
-            ) from None
-        except ValueError as problem:  # a damaged header, or a NUL byte in the path
-            raise ArrayError(str(problem), where=where, remedy=_SAVE) from None
+            except ValueError as problem:
+                raise ArrayError(str(problem), where=where, remedy=_SAVE) from None
         if header.dtype.hasobject:
             raise ArrayError("holds Python objects", where=where, remedy="save numbers")
         if size - header.offset != header.nbytes:
@@ -179,10 +172,6 @@ class Report:
     imbalance: float
     steps: tuple[Step, ...]
 
-    @classmethod
-    def from_message(cls, message: dict[str, Any]) -> Self:
-        return cls(**{**message, "steps": tuple(Step(**step) for step in message["steps"])})
-
 
 def sorted_by(
     mpi: Mpi,
@@ -207,4 +196,4 @@ def sorted_by(
         hostfile=hostfile,
         verbose=verbose,
     )
-    return Report.from_message(outcome.answer)
+    return record(Report, outcome.answer)

@@ -65,10 +65,20 @@ def read_file(path: str | os.PathLike[str], again: bool = False) -> bytes:
 
 def read_limited(path: str, limit: int, what: str, error: type[HocketError]) -> bytes:
     """The bytes of a file of at most ``limit`` bytes. ``what`` it is meant to be is part of the remedies."""
+    with opened_to_read(path, what, error) as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise error(f"is larger than {limit // 2**20} MiB", where=where_is(path), remedy=f"is this {what}?")
+    return data
+
+
+@contextmanager
+def opened_to_read(path: str, what: str, error: type[HocketError], again: bool = False) -> Iterator[BinaryIO]:
+    """A file of :func:`open_file`; what goes wrong with it within is an error of this kind."""
     where = where_is(path)
     try:
-        with open_file(path) as file:
-            data = file.read(limit + 1)
+        with open_file(path, again) as file:
+            yield file
     except FileNotFoundError:
         raise error("no such file", where=where, remedy=f"name {what}") from None
     except IsADirectoryError:
@@ -79,9 +89,6 @@ def read_limited(path: str, limit: int, what: str, error: type[HocketError]) -> 
         ) from None
     except ValueError:  # a NUL byte or a lone surrogate in the path
         raise error("is not a file name", where=where, remedy=f"name {what}") from None
-    if len(data) > limit:
-        raise error(f"is larger than {limit // 2**20} MiB", where=where, remedy=f"is this {what}?")
-    return data
 
 
 def decode(data: bytes, where: Where, error: type[HocketError]) -> str:

@@ -53,6 +53,28 @@ def some(names: Sequence[str], most: int = 4) -> str:
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
+def and_more(names: Sequence[str], most: int = 8) -> str:
+    """The first names of a list for a message, and how many more there are: ``a, b and 3 more``."""
+    left = len(names) - most
+    return ", ".join(names[:most]) + (f" and {left:,} more" if left > 0 else "")
+
+
+def ranks_named(ranks: Sequence[int], most: int = 10) -> str:
+    """Ranks in a message: ``rank 3``, ``ranks 1, 2``, ``ranks 0, 1, … (64 in all)``."""
+    more = f" ({len(ranks)} in all)" if len(ranks) > most else ""
+    return f"rank{'s' if len(ranks) > 1 else ''} {some([str(rank) for rank in ranks], most)}{more}"
+
+
+def folded(names: Sequence[str]) -> str:
+    """A host list: ``n[0-15]``."""
+    from ClusterShell.NodeSet import NodeSet, NodeSetException  # takes long to load
+
+    try:
+        return str(NodeSet.fromlist(names))
+    except NodeSetException:
+        return ",".join(names)
+
+
 def picked(result: object, *names: str) -> dict[str, Any]:
     """These attributes of a result, for JSON."""
     return {name: getattr(result, name) for name in names}

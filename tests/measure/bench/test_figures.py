@@ -6,6 +6,7 @@ import csv
 import itertools
 import json
 import statistics
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given
@@ -25,6 +26,7 @@ from hocket.measure.bench_rows import (
     served_by,
     title_line,
 )
+from hocket.system.records import record
 
 SECONDS = st.lists(st.floats(1e-7, 1e3), min_size=1, max_size=40)
 TIMES = st.lists(st.floats(1e-7, 1), min_size=1, max_size=40).map(Times.of)
@@ -118,7 +120,7 @@ def test_csv_reads_back(rows: list[Row]) -> None:
 def test_json_reads_back(rows: list[Row]) -> None:
     read = json.loads(as_json(HEADER, rows))
     assert read["Ranks"] == "4 on 4 machines"
-    assert [Row.from_dict(row) for row in read["rows"]] == rows
+    assert [record(Row, row) for row in read["rows"]] == rows
 
 
 def test_choices_follow_the_times_and_regret_is_what_they_leave() -> None:
@@ -133,5 +135,5 @@ def test_a_table_of_candidates() -> None:
     row = Row(8, candidates["native"], candidates=candidates, choice="order", regret=0.25)
     columns = columns_of({**HEADER, "Candidates": "native order large"})
     assert row_line(row, columns).split() == ["8", "2.00", "1.00", "-", "-", "order", "25.0", "1", "Pass"]
-    assert Row.from_dict(row.as_dict()) == row
+    assert record(Row, asdict(row)) == row
     assert columns_of(HEADER) == COLUMNS

@@ -119,6 +119,18 @@ def test_twice_is_like_once_and_unset_takes_it_back(
     assert done.stdout.count(" 0 wrong") == 2
 
 
+def test_unset_leaves_a_folder_of_timings_that_the_user_had_named(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare = PLAIN.splitlines()[0]
+    undo = 'eval "$(hocket env --unset)"\necho "=${HOCKET_CHOICES-none}=${HOCKET_PLAN-none}="'
+    told = {"HOCKET_CHOOSE": "learn"}
+    for folder in ("", "/elsewhere"):
+        assert shell(f"{prepare}\n{undo}", **told, HOCKET_CHOICES=folder).stdout == f"={folder}=none=\n"
+    monkeypatch.delenv("HOCKET_CHOICES")
+    assert shell(f"{prepare}\n{undo}", **told).stdout == "=none=none=\n"
+
+
 @pytest.mark.by_turns
 def test_another_placement_replaces_the_earlier_one(shell: Shell) -> None:
     """Placed by names, the ranks of one machine are on no host of this network."""

@@ -7,103 +7,48 @@ import hashlib
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from hocket.errors import HocketError, MissingToolError
-from hocket.system.signals import ending_with_us, held_back, postponed
+from hocket.launch.process import TimedOutError, captured
+from hocket.system.signals import held_back
 from hocket.system.text import console
 
 _SECONDS = 900  # of one command: sanitizers, on a busy machine
-_PAUSE_SECONDS = 0.01
 _FULL = ("No space left on device", "Disk quota exceeded", "File too large")
 
 
 def compile_native(command: Sequence[str], environment: Mapping[str, str], work: Path) -> None:
-    """Runs the command, whose compiler's temporary files lie in ``work``.
+    """Runs the command, whose compiler's temporary files lie in ``work``; it ends with us, as launchers do.
 
-    It has a process group of its own: where an exception cuts the waiting short, it is killed with all that it has
-    started. Raises MissingToolError, with the first thing the compiler complains of, if the command does not compile;
+    Raises MissingToolError, with the first thing the compiler complains of, if the command does not compile;
     HocketError if the disk is full.
     """
-    running: list[_Compile] = []
     try:
-        with postponed():  # a signal between start and list would leave the compiler to itself
-            running.append(_Compile(command, {**environment, "TMPDIR": str(work)}, work))
-        while running:
-            with held_back():  # a signal inside of poll() may leave a lock that wait() waits for
-                if running[0].is_over():
-                    running.pop().check()
-                    return
-            time.sleep(_PAUSE_SECONDS)
-    finally:
-        with held_back():
-            for each in running:
-                each.kill()
-
-
-class _Compile:
-    """A running command."""
-
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str], work: Path) -> None:
-        self._command = command
-        self._until = time.monotonic() + _SECONDS
-        with contextlib.ExitStack() as stack:
-            self._stderr = stack.enter_context(tempfile.TemporaryFile(dir=work))
-            ends_with_us = stack.enter_context(ending_with_us())
-            try:
-                self._process = subprocess.Popen(
-                    command,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=self._stderr,
-                    env=environment,
-                    process_group=0,
-                )
-            except OSError as error:
-                raise _does_not_run(command, error) from None
-            ends_with_us(self._process.pid)
-            self._resources = stack.pop_all()
-
-    def is_over(self) -> bool:
-        if self._process.poll() is None and time.monotonic() > self._until:
-            self.kill()
-            raise _does_not_run(self._command, f"it has not ended after {_SECONDS} seconds")
-        return self._process.returncode is not None
-
-    def kill(self) -> None:
-        with contextlib.suppress(OSError):  # it is over
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        self._resources.close()
-
-    def check(self) -> None:
-        with self._resources:
-            self._stderr.seek(0)
-            errors = self._stderr.read().decode(errors="replace")
-        if self._process.returncode == 0:
-            return
-        for full in _FULL:
-            if full in errors:
-                output = Path(self._command[self._command.index("-o") + 1]).parent
-                raise HocketError(
-                    f"building the runtime failed: {full}",
-                    remedy=f"free some space in {output}, or set XDG_CACHE_HOME to where there is more",
-                )
-        first = next((line for line in errors.splitlines() if "error" in line), errors.strip()[:300])
+        done = captured(command, {**environment, "TMPDIR": str(work)}, _SECONDS)
+    except TimedOutError:
         raise MissingToolError(
-            f"building the runtime failed: {first}", remedy=f"try by hand: {' '.join(self._command)}"
-        )
-
-
-def _does_not_run(command: Sequence[str], why: object) -> MissingToolError:
-    return MissingToolError(f"{command[0]} does not run: {why}", remedy="check the compiler")
+            f"{command[0]} does not run: it has not ended after {_SECONDS} seconds",
+            remedy="check the compiler",
+        ) from None
+    if done.returncode == 0:
+        return
+    for full in _FULL:
+        if full in done.stderr:
+            output = Path(command[command.index("-o") + 1]).parent
+            raise HocketError(
+                f"building the runtime failed: {full}",
+                remedy=f"free some space in {output}, or set XDG_CACHE_HOME to where there is more",
+            )
+    lines = done.stderr.splitlines()
+    first = next((line for line in lines if "error" in line), done.stderr.strip()[:300])
+    raise MissingToolError(
+        f"building the runtime failed: {first}", remedy=f"try by hand: {' '.join(command)}"
+    )
 
 
 @contextlib.contextmanager

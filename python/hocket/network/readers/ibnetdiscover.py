@@ -13,7 +13,7 @@ from typing import Final
 
 from hocket.errors import NetworkError
 from hocket.network.description import NetworkDescription
-from hocket.network.parts import Defaults, Fabric, Link
+from hocket.network.parts import Defaults, Fabric, Link, distances
 from hocket.network.source import Source, shown
 from hocket.system.text import natural
 
@@ -276,14 +276,12 @@ def _name_switches(switches: list[_Node], hosts: dict[str, _Port]) -> None:
 
 def _reached(nodes: dict[str, _Node], hosts: dict[str, _Port]) -> list[_Node]:
     """The switches that a cable leads to from a host's port, maybe through others. Others have no part in it."""
-    found: dict[str, _Node] = {}
-    waiting = [port.beyond for port in hosts.values()]
-    for place in waiting:  # grows
-        node = nodes[place]
-        if node.kind == "Switch" and place not in found:
-            found[place] = node
-            waiting.extend(port.beyond for port in node.ports.values())
-    return list(found.values())
+    wired = {
+        node.id: [port.beyond for port in node.ports.values()] if node.kind == "Switch" else []
+        for node in nodes.values()
+    }
+    reached = distances(wired, (port.beyond for port in hosts.values()))
+    return [nodes[place] for place in reached if nodes[place].kind == "Switch"]
 
 
 def _add_cables(

@@ -5,16 +5,14 @@ An instance lies below three or four network nodes, from the top down; how fast 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from hocket.network.description import NetworkDescription
 from hocket.network.parts import Defaults
-from hocket.network.readers.json_files import Lines, layered, name, paged_entries
+from hocket.network.readers.json_files import Lines, layered, name, paged_entries, sniffs
 from hocket.network.source import Source, shown
 
-_SNIFFED: Final = re.compile(r'"NetworkNodes"\s*:')
 _AGAIN: Final = "run 'aws ec2 describe-instance-topology' again, for instances of one availability zone"
 _ANEW: Final = "regenerate it: aws ec2 describe-instance-topology --output json"
 _PAGES: Final = (
@@ -23,8 +21,7 @@ _PAGES: Final = (
 )
 
 
-def sniff(source: Source) -> bool:
-    return source.is_file and source.text.lstrip()[:1] == "{" and _SNIFFED.search(source.text) is not None
+sniff = sniffs(r'"NetworkNodes"\s*:')
 
 
 def read(source: Source, defaults: Defaults) -> NetworkDescription:

@@ -5,22 +5,19 @@ Read is what contains what: vertices of type ``node`` are hosts, those that hold
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from hocket.network.description import NetworkDescription
-from hocket.network.parts import Defaults, Link
-from hocket.network.readers.json_files import Lines, entries, name, parse
+from hocket.network.parts import Defaults
+from hocket.network.readers.json_files import Lines, entries, name, parse, sniffs
 from hocket.network.source import Source, shown
 
 HOST: Final = "node"  # Flux's word
 CONTAINMENT: Final = "containment"
-_SNIFFED: Final = re.compile(r'"graph"\s*:\s*\{')
 _ANEW: Final = "regenerate it: flux ion-resource find -q --format=jgf status=up"
 
 
-def sniff(source: Source) -> bool:
-    return source.is_file and source.text.lstrip()[:1] == "{" and _SNIFFED.search(source.text) is not None
+sniff = sniffs(r'"graph"\s*:\s*\{')
 
 
 def read(source: Source, defaults: Defaults) -> NetworkDescription:
@@ -55,10 +52,7 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
         result.add_host(called[key], defaults.ranks, source.at(lines.of(called[key])))
     for key in (*needed, *hosts):
         if key in above and above[key] in called:
-            where = source.at(lines.of(called[key]))
-            result.links.append(
-                Link(called[above[key]], called[key], defaults.rate, defaults.latency, where, False)
-            )
+            result.wire(called[above[key]], called[key], defaults, source.at(lines.of(called[key])))
     return result
 
 

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from hocket.network.description import NetworkDescription
-from hocket.network.parts import Defaults, Link
+from hocket.network.parts import Defaults
 from hocket.network.source import Source, shown
 
 _ANEW: Final = "regenerate the file"
+
+
+def sniffs(pattern: str) -> Callable[[Source], bool]:
+    """A function that tells a JSON object in a file which holds ``pattern``."""
+    look = re.compile(pattern)
+    return lambda source: (
+        source.is_file and source.text.lstrip()[:1] == "{" and look.search(source.text) is not None
+    )
 
 
 def parse(source: Source, again: str = _ANEW) -> Any:
@@ -123,13 +132,13 @@ def layered(
                 )  # fmt: skip
         where = source.at(lines.of(host))
         result.add_host(host, defaults.ranks, where)
-        result.links.append(Link(nodes[-1], host, defaults.rate, defaults.latency, where, False))
+        result.wire(nodes[-1], host, defaults, where)
     tops = [node for node, upper in above.items() if not upper]
     for node, upper in above.items():
         where = source.at(lines.of(node))
         result.add_switch(node, where)
         if upper or len(tops) > 1:
-            result.links.append(Link(upper or ROOT, node, defaults.rate, defaults.latency, where, False))
+            result.wire(upper or ROOT, node, defaults, where)
     if len(tops) > 1:
         result.add_switch(ROOT)
     return result

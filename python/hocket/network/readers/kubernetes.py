@@ -12,14 +12,13 @@ from typing import Any, Final
 
 from hocket.network.description import NetworkDescription
 from hocket.network.parts import Defaults
-from hocket.network.readers.json_files import Lines, layered, name, paged_entries
+from hocket.network.readers.json_files import Lines, layered, name, paged_entries, sniffs
 from hocket.network.source import Source, shown
 from hocket.system.text import some
 
 _TIER: Final = "fabric.topograph.run/tier-"
 _NAMED: Final = "network.topology.nvidia.com/"
 _LEVELS: Final = ("leaf", "spine", "core")
-_SNIFFED: Final = re.compile(r'"items"\s*:\s*\[')
 _AGAIN: Final = (
     "look at the labels (kubectl get nodes --show-labels), let topograph set them, print them again"
 )
@@ -29,8 +28,7 @@ _PAGES: Final = (
 )
 
 
-def sniff(source: Source) -> bool:
-    return source.is_file and source.text.lstrip()[:1] == "{" and _SNIFFED.search(source.text) is not None
+sniff = sniffs(r'"items"\s*:\s*\[')
 
 
 def read(source: Source, defaults: Defaults) -> NetworkDescription:

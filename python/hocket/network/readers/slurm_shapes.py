@@ -16,7 +16,7 @@ from typing import Final
 from hocket.network.chosen import expand
 from hocket.network.description import NetworkDescription
 from hocket.network.families import check_sides
-from hocket.network.parts import Defaults, Grid, Link
+from hocket.network.parts import Defaults, Grid
 from hocket.network.source import Source, shown
 from hocket.system.text import some
 
@@ -139,7 +139,7 @@ def _add(source: Source, defaults: Defaults, unit: Unit, result: NetworkDescript
         for below in expand(told.text, source, told.line):
             if are_hosts:
                 result.add_host(below, defaults.ranks, where)
-            result.links.append(Link(name, below, defaults.rate, defaults.latency, where, False))
+            result.wire(name, below, defaults, where)
 
 
 def _leave_out_empty(result: NetworkDescription, what: str) -> None:
@@ -192,10 +192,8 @@ def _joined(
     for first in range(0, len(below), count):
         above.append(name if count >= len(below) else f"{name} #{first // count + 1}")
         result.add_switch(above[-1])
-        result.links += [
-            Link(above[-1], each, defaults.rate, defaults.latency, None, False)
-            for each in below[first : first + count]
-        ]
+        for each in below[first : first + count]:
+            result.wire(above[-1], each, defaults, None)
     return above
 
 

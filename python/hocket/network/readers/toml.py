@@ -108,17 +108,19 @@ class _Table:
             return value
         raise self.error(f"{key} must be a whole number from 1 to {most}", key, f"write {key} = 2")
 
-    def ranks(self, default: int) -> int:
-        return self.integer("ranks", default, MAX_RANKS)
-
-    def ports(self, default: int) -> int:
-        return self.integer("ports", default, MAX_PORTS)
-
-    def forwards(self, default: bool) -> bool:
-        value = self.values.get("forward", default)
-        if isinstance(value, bool):
-            return value
-        raise self.error("forward must be true or false", "forward", "write forward = true")
+    def over(self, defaults: Defaults) -> Defaults:
+        """Defaults under what this table states of a link and a host."""
+        forwards = self.values.get("forward", defaults.forwards)
+        if not isinstance(forwards, bool):
+            raise self.error("forward must be true or false", "forward", "write forward = true")
+        return replace(
+            defaults,
+            rate=self.rate(defaults.rate),
+            latency=self.latency(defaults.latency),
+            ranks=self.integer("ranks", defaults.ranks, MAX_RANKS),
+            ports=self.integer("ports", defaults.ports, MAX_PORTS),
+            forwards=forwards,
+        )
 
 
 class _Document:
@@ -170,14 +172,7 @@ class _Document:
                 f"there is no shape {shown(shape)}", self._line_of("shape"), 'write shape = "tree" or "graph"'
             )
         for table in self._tables("defaults"):
-            self.defaults = replace(
-                self.defaults,
-                rate=table.rate(self.defaults.rate),
-                latency=table.latency(self.defaults.latency),
-                ranks=table.ranks(self.defaults.ranks),
-                ports=table.ports(self.defaults.ports),
-                forwards=table.forwards(self.defaults.forwards),
-            )
+            self.defaults = table.over(self.defaults)
         tables = [table for kind in _ARRAYS for table in self._tables(kind)]
         grids = [table for kind in _GRIDS for table in self._tables(kind)]
         if len(grids) > 1 or (grids and tables):
@@ -232,22 +227,19 @@ class _Document:
         result.notes.append(said(replace(result, paths=None).build(), result.paths))
 
     def _switch(self, table: _Table, result: NetworkDescription) -> None:
-        defaults, name = self.defaults, table.name("name")
+        own, name = table.over(self.defaults), table.name("name")
         result.add_switch(name, table.at("name"))
         uplink = table.text("uplink")
         if uplink is not None:
-            rate, latency = table.rate(defaults.rate), table.latency(defaults.latency)
-            result.links.append(Link(uplink, name, rate, latency, table.at("uplink")))
+            result.links.append(Link(uplink, name, own.rate, own.latency, table.at("uplink")))
         elif "rate" in table.values or "latency" in table.values:
             key = "rate" if "rate" in table.values else "latency"
             raise table.error(
                 f"{key} is that of the uplink, and there is none", key, f"use host_{key} or uplink"
             )
         hosts = table.values.get("hosts")
-        ranks, ports = table.ranks(defaults.ranks), table.ports(defaults.ports)
-        forwards = table.forwards(defaults.forwards)
-        rate = table.rate(defaults.rate, "host_rate")
-        latency = table.latency(defaults.latency, "host_latency")
+        rate = table.rate(self.defaults.rate, "host_rate")
+        latency = table.latency(self.defaults.latency, "host_latency")
         if hosts is None or hosts == "":
             return
         where = table.at("hosts")
@@ -256,21 +248,19 @@ class _Document:
             if not isinstance(item, str):
                 raise table.error("hosts must be a host list in quotes", "hosts", 'write hosts = "n[0-7]"')
             for host in expand(item, self.source, where.line):
-                result.add_host(host, ranks, where, ports, forwards)
+                result.add_host(host, own.ranks, where, own.ports, own.forwards)
                 result.links.append(Link(name, host, rate, latency, where))
 
     def _host(self, table: _Table, result: NetworkDescription) -> None:
         name, switch = table.name("name"), table.text("switch")
-        defaults = self.defaults
-        ports, forwards = table.ports(defaults.ports), table.forwards(defaults.forwards)
-        result.add_host(name, table.ranks(defaults.ranks), table.at("name"), ports, forwards)
-        rate, latency = table.rate(self.defaults.rate), table.latency(self.defaults.latency)
+        own = table.over(self.defaults)
+        result.add_host(name, own.ranks, table.at("name"), own.ports, own.forwards)
         if switch is not None:
-            result.links.append(Link(switch, name, rate, latency, table.at("switch")))
+            result.links.append(Link(switch, name, own.rate, own.latency, table.at("switch")))
 
     def _link(self, table: _Table, result: NetworkDescription) -> None:
-        rate, latency = table.rate(self.defaults.rate), table.latency(self.defaults.latency)
-        result.links.append(Link(table.name("a"), table.name("b"), rate, latency, table.where))
+        own = table.over(self.defaults)
+        result.links.append(Link(table.name("a"), table.name("b"), own.rate, own.latency, table.where))
 
     def _grid(self, table: _Table) -> NetworkDescription:
         if table.kind == "hypercube":
@@ -287,19 +277,10 @@ class _Document:
             sides,
             table.at("dimensions" if table.kind == "hypercube" else "sides").line,
         )
-        defaults = self.defaults
-        grid = Grid(
-            _GRIDS[table.kind],
-            sides,
-            table.rate(defaults.rate),
-            table.latency(defaults.latency),
-            self._names(table, sides),
-            table.ranks(defaults.ranks),
-            check_ties(self.source, sides, table.values["ties"], table.at("ties").line)
-            if "ties" in table.values
-            else None,
-            table.ports(defaults.ports),
-        )
+        own, ties, names = table.over(self.defaults), table.values.get("ties"), self._names(table, sides)
+        if ties is not None:
+            ties = check_ties(self.source, sides, ties, table.at("ties").line)
+        grid = Grid(_GRIDS[table.kind], sides, own.rate, own.latency, names, own.ranks, ties, own.ports)
         return NetworkDescription(source=self.source.name, shape="grid", grid=grid)
 
     def _names(self, table: _Table, sides: list[int]) -> list[str] | None:
