@@ -178,7 +178,8 @@ void bind_plan(nb::module_& m) {
       .def_ro("schedule", &Plan::schedule)
       .def_ro("waits", &Plan::waits)
       .def(
-          "build_network", [](const Plan& p) { return Network(p.network); }, "The network it was made for.")
+          "build_network", [](const Plan& p) { return Network::with_routes(p.network); },
+          "The network it was made for.")
       .def("encode",
            [](const Plan& p) {
              const Bytes bytes = [&p] {

@@ -38,7 +38,7 @@ Network one_rank_a_host(const Network& network) {
   for (std::uint32_t& count : spec.ranks) count = std::min(count, 1u);
   Network part = network.restricted_to(spec.ranks);
   if (spec.shape != Shape::graph || !spec.next_hops.empty() || spec.ranks == network.spec().ranks) return part;
-  const Network anew(spec);
+  const Network anew = Network::with_routes(spec);
   NextHops hops(spec);
   bool same = true;
   for (Rank src = 0; src < part.ranks(); ++src)
@@ -49,7 +49,7 @@ Network one_rank_a_host(const Network& network) {
     }
   if (same) return part;
   spec.next_hops = forwarding_entries(spec, hops);
-  return Network(std::move(spec));
+  return Network::with_routes(std::move(spec));
 }
 
 std::uint64_t vectors_held(const HostGroups& groups, Pattern pattern) {
