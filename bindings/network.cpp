@@ -28,7 +28,7 @@ Network build_linked(Shape shape, Names names, Numbers ranks, const Numbers& a, 
   for (const auto& [at, to, channel] : next_hops)
     spec.next_hops.push_back({at, to.value_or(HopSpec::every_host), channel});
   nb::gil_scoped_release release;
-  return Network(std::move(spec));
+  return Network::with_routes(std::move(spec));
 }
 
 Shape grid_shape(const std::string& kind) {
@@ -48,7 +48,7 @@ Network build_grid(const std::string& kind, const Numbers& sides, double rate, d
   }
   spec.ranks.assign(spec.names.size(), ranks);
   if (ports != 1) spec.ports.assign(spec.names.size(), ports);
-  return Network(std::move(spec));
+  return Network::with_routes(std::move(spec));
 }
 
 Network build_routed(Names names, Numbers ranks, const Names& channels, const Reals& rates, const Reals& latencies,
@@ -62,7 +62,7 @@ Network build_routed(Names names, Numbers ranks, const Names& channels, const Re
   spec.ports = std::move(ports);
   for (std::size_t i = 0; i < channels.size(); ++i) spec.channels.push_back({channels[i], rates[i], latencies[i]});
   spec.routes = std::move(routes);
-  return Network(std::move(spec));
+  return Network::with_routes(std::move(spec));
 }
 
 Channel checked(const Network& network, Channel channel) {
@@ -101,7 +101,7 @@ void bind_families(nb::module_& m) {
       "build",
       [](std::unique_ptr<NetworkSpec, nb::deleter<NetworkSpec>> spec) {
         nb::gil_scoped_release release;
-        return Network(std::move(*spec));
+        return Network::with_routes(std::move(*spec));
       },
       "spec"_a, "The network, with all checks made; it takes over the specification, which is of no use afterwards.");
 

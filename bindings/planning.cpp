@@ -119,7 +119,7 @@ void bind_groups(nb::module_& m) {
       .def_ro("ranks", &HostGroups::ranks, "the ranks of each host")
       .def_ro("host_of", &HostGroups::host_of, "the host of each rank")
       .def("__len__", &HostGroups::count)
-      .def_prop_ro("most", &HostGroups::most, "ranks on the fullest host");
+      .def_ro("most", &HostGroups::most, "ranks on the fullest host");
   m.def("groups_of", &groups_of, "network"_a, "The ranks of a network as it numbers them.");
   m.def("one_rank_a_host", &one_rank_a_host, "network"_a, "The same network with one rank on every host.");
 }
@@ -145,6 +145,10 @@ void bind_two_level(nb::module_& m) {
   bind_groups(m);
   bind_certificate(m);
   m.def("why_not_two_level", &why_not_two_level, "groups"_a, "demand"_a, "Empty if it can be, else the reason.");
+  m.def(
+      "vectors_held",
+      [](const HostGroups& groups, const std::string& pattern) { return vectors_held(groups, parse_pattern(pattern)); },
+      "groups"_a, "pattern"_a, "Vectors of a call that the memory of the fullest host holds; 0: not known.");
   m.def("scheduled_between", &scheduled_between, "groups"_a, "demand"_a,
         "What is scheduled for it; equal all-to-alls stay such where hosts differ.");
   nb::class_<TwoLevelExchange>(m, "TwoLevelExchange",

@@ -251,7 +251,7 @@ Network rerouted(const Network& network, std::span<const RouteSpec> routes) {
                              found != given.end() ? found->second->channels
                                                   : network.route(network.first_rank(src), network.first_rank(dst))});
     }
-  return Network(std::move(spec));
+  return Network::with_routes(std::move(spec));
 }
 
 }  // namespace hocket

@@ -37,6 +37,62 @@ void check_rate(double rate, double latency, std::int64_t link) {
     throw NetworkProblem("latency of " + number(latency) + " s is not between 0 and 10 s", -1, link);
 }
 
+void check_nodes(const NetworkSpec& spec) {
+  if (spec.names.size() != spec.ranks.size()) throw InputError("a network needs one rank count per node");
+  std::unordered_set<std::string_view> seen;
+  seen.reserve(spec.names.size());
+  std::uint64_t total = 0;
+  for (std::size_t node = 0; node < spec.names.size(); ++node) {
+    const auto at = static_cast<std::int64_t>(node);
+    if (spec.names[node].empty()) throw NetworkProblem("a node has an empty name", at);
+    if (has_control_character(spec.names[node])) throw NetworkProblem("the name of a node has a control character", at);
+    if (!seen.insert(spec.names[node]).second)
+      throw NetworkProblem("the name '" + spec.names[node] + "' is used twice", at);
+    total += spec.ranks[node];
+    if (total > max_ranks) throw NetworkProblem("more than " + std::to_string(max_ranks) + " ranks", at);
+  }
+  if (total == 0) throw NetworkProblem("the network has no hosts");
+  for (const auto* list : {&spec.ports, &spec.forwards})
+    if (!list->empty() && list->size() != spec.names.size())
+      throw InputError("a network needs one number of ports, and one word on forwarding, per node");
+  for (std::size_t node = 0; node < spec.ports.size(); ++node)
+    if (spec.ranks[node] > 0 && (spec.ports[node] < 1 || spec.ports[node] > max_ports))
+      throw NetworkProblem("'" + spec.names[node] + "' has " + std::to_string(spec.ports[node]) +
+                               " ports; a host has from 1 to " + std::to_string(max_ports),
+                           static_cast<std::int64_t>(node));
+}
+
+void check_links(const NetworkSpec& spec) {
+  if (spec.shape == Shape::routed) {
+    for (std::size_t i = 0; i < spec.channels.size(); ++i) {
+      const auto at = static_cast<std::int64_t>(i);
+      if (has_control_character(spec.channels[i].name))
+        throw NetworkProblem("the name of a channel has a control character", -1, at);
+      check_rate(spec.channels[i].rate, spec.channels[i].latency, at);
+    }
+    return;
+  }
+  const bool direct = is_grid(spec.shape);
+  std::vector<std::int64_t> link_of(spec.names.size(), -1);
+  for (std::size_t i = 0; i < spec.links.size(); ++i) {
+    const LinkSpec& link = spec.links[i];
+    const auto at = static_cast<std::int64_t>(i);
+    if (link.a >= spec.names.size() || link.b >= spec.names.size())
+      throw NetworkProblem("a link joins an unknown node", -1, at);
+    if (link.a == link.b) throw NetworkProblem("'" + spec.names[link.a] + "' is linked to itself", -1, at);
+    check_rate(link.rate, link.latency, at);
+    for (const Node end : {link.a, link.b}) {
+      if (spec.shape == Shape::tree && spec.ranks[end] > 0 && link_of[end] >= 0)
+        throw NetworkProblem("host '" + spec.names[end] + "' is wired twice", end, at);
+      link_of[end] = at;
+    }
+  }
+  if (spec.names.size() == 1) return;
+  for (Node node = 0; node < spec.names.size(); ++node)
+    if (!direct && link_of[node] < 0)
+      throw NetworkProblem("'" + spec.names[node] + "' is not connected to anything", node);
+}
+
 /// Time of the busiest channel where everyone sends a byte to everyone.
 double busiest_seconds(const NetworkSpec& spec, const Routing& routing) {
   std::vector<std::uint64_t> load(2 * spec.links.size(), 0);
@@ -74,48 +130,45 @@ class WaysBack final : public Routing {
 
 }  // namespace
 
-Network::Network(NetworkSpec spec) : spec_(std::move(spec)) {
-  check_nodes();
-  check_links();
-  if (!spec_.next_hops.empty() && spec_.shape != Shape::graph)
-    throw NetworkProblem("only a graph has forwarding tables");
-  if (!spec_.forwards.empty() && spec_.shape != Shape::graph)
+Network Network::with_routes(NetworkSpec spec) {
+  check_nodes(spec);
+  check_links(spec);
+  if (!spec.next_hops.empty() && spec.shape != Shape::graph) throw NetworkProblem("only a graph has forwarding tables");
+  if (!spec.forwards.empty() && spec.shape != Shape::graph)
     throw NetworkProblem("only hosts of a graph may be told to forward");
+  Routes routes;
+  if (spec.shape == Shape::routed)
+    routes.routing = table_routing(spec);
+  else if (spec.shape == Shape::tree)
+    routes.routing = routes.tree = std::make_shared<const Tree>(root_tree(spec));
+  else
+    routes = spec.shape == Shape::graph ? graph_routes(spec) : Routes{grid_routing(spec)};
+  return {std::move(spec), std::move(routes)};
+}
 
+Network::Network(NetworkSpec spec, Routes routes) : spec_(std::move(spec)), routes_(std::move(routes)) {
   find_kinds();
-  if (spec_.shape == Shape::routed) {
-    routing_ = table_routing(spec_);
-  } else if (spec_.shape == Shape::tree) {
-    tree_ = std::make_shared<const Tree>(root_tree(spec_));
-    routing_ = tree_;
-  } else if (spec_.shape == Shape::graph) {
-    route_graph();
-  } else {
-    routing_ = grid_routing(spec_);
-  }
   number_ranks();
   measure_hosts();
 }
 
-void Network::route_graph() {
-  const bool tables = !spec_.next_hops.empty();
-  if (tables) routing_ = std::make_shared<NextHops>(forwarding_hops(spec_));
-  const std::shared_ptr<FatTree> found = FatTree::find(spec_);
-  wired_as_ = found;
-  if (found != nullptr && (!tables || found->follow(spec_, *routing_))) {
-    if (!tables && can_be_balanced(spec_) && !found->loads_evenly(spec_)) {
-      routing_ = std::make_shared<NextHops>(balanced_next_hops(spec_));
-      if (busiest_seconds(spec_, *routing_) < worth_other_routes * busiest_seconds(spec_, *found)) return;
+Network::Routes Network::graph_routes(const NetworkSpec& spec) {
+  const bool tables = !spec.next_hops.empty();
+  Routes routes;
+  if (tables) routes.routing = std::make_shared<NextHops>(forwarding_hops(spec));
+  const std::shared_ptr<FatTree> found = FatTree::find(spec);
+  routes.wired_as = found;
+  if (found != nullptr && (!tables || found->follow(spec, *routes.routing))) {
+    if (!tables && can_be_balanced(spec) && !found->loads_evenly(spec)) {
+      routes.routing = std::make_shared<NextHops>(balanced_next_hops(spec));
+      if (busiest_seconds(spec, *routes.routing) < worth_other_routes * busiest_seconds(spec, *found)) return routes;
     }
-    fat_tree_ = found;
-    routing_ = found;  // routes equal those of the tables, in less memory
+    routes.routing = routes.fat_tree = found;  // routes equal those of the tables, in less memory
   } else if (!tables) {
-    dragonfly_ = Dragonfly::find(spec_);
-    if (dragonfly_ != nullptr)
-      routing_ = dragonfly_;
-    else
-      routing_ = std::make_shared<NextHops>(balanced_next_hops(spec_));
+    routes.routing = routes.dragonfly = Dragonfly::find(spec);
+    if (routes.routing == nullptr) routes.routing = std::make_shared<NextHops>(balanced_next_hops(spec));
   }
+  return routes;
 }
 
 void Network::find_kinds() {
@@ -194,61 +247,6 @@ double Network::message_rate() const {
   return rate;
 }
 
-void Network::check_nodes() const {
-  if (spec_.names.size() != spec_.ranks.size()) throw InputError("a network needs one rank count per node");
-  std::unordered_set<std::string_view> seen;
-  seen.reserve(spec_.names.size());
-  std::uint64_t total = 0;
-  for (std::size_t node = 0; node < spec_.names.size(); ++node) {
-    const auto at = static_cast<std::int64_t>(node);
-    if (spec_.names[node].empty()) throw NetworkProblem("a node has an empty name", at);
-    if (has_control_character(spec_.names[node]))
-      throw NetworkProblem("the name of a node has a control character", at);
-    if (!seen.insert(spec_.names[node]).second)
-      throw NetworkProblem("the name '" + spec_.names[node] + "' is used twice", at);
-    total += spec_.ranks[node];
-    if (total > max_ranks) throw NetworkProblem("more than " + std::to_string(max_ranks) + " ranks", at);
-  }
-  if (total == 0) throw NetworkProblem("the network has no hosts");
-  for (const auto* list : {&spec_.ports, &spec_.forwards})
-    if (!list->empty() && list->size() != spec_.names.size())
-      throw InputError("a network needs one number of ports, and one word on forwarding, per node");
-  for (std::size_t node = 0; node < spec_.ports.size(); ++node)
-    if (spec_.ranks[node] > 0 && (spec_.ports[node] < 1 || spec_.ports[node] > max_ports))
-      throw NetworkProblem("'" + spec_.names[node] + "' has " + std::to_string(spec_.ports[node]) +
-                               " ports; a host has from 1 to " + std::to_string(max_ports),
-                           static_cast<std::int64_t>(node));
-}
-
-void Network::check_links() const {
-  if (spec_.shape == Shape::routed) {
-    for (std::size_t i = 0; i < spec_.channels.size(); ++i) {
-      const auto at = static_cast<std::int64_t>(i);
-      if (has_control_character(spec_.channels[i].name))
-        throw NetworkProblem("the name of a channel has a control character", -1, at);
-      check_rate(spec_.channels[i].rate, spec_.channels[i].latency, at);
-    }
-    return;
-  }
-  const bool direct = is_grid(spec_.shape);
-  std::vector<std::int64_t> link_of(spec_.names.size(), -1);
-  for (std::size_t i = 0; i < spec_.links.size(); ++i) {
-    const LinkSpec& link = spec_.links[i];
-    const auto at = static_cast<std::int64_t>(i);
-    if (link.a >= nodes() || link.b >= nodes()) throw NetworkProblem("a link joins an unknown node", -1, at);
-    if (link.a == link.b) throw NetworkProblem("'" + name(link.a) + "' is linked to itself", -1, at);
-    check_rate(link.rate, link.latency, at);
-    for (const Node end : {link.a, link.b}) {
-      if (spec_.shape == Shape::tree && is_host(end) && link_of[end] >= 0)
-        throw NetworkProblem("host '" + name(end) + "' is wired twice", end, at);
-      link_of[end] = at;
-    }
-  }
-  if (nodes() == 1) return;
-  for (Node node = 0; node < nodes(); ++node)
-    if (!direct && link_of[node] < 0) throw NetworkProblem("'" + name(node) + "' is not connected to anything", node);
-}
-
 std::optional<Node> Network::find(const std::string& name) const {
   const auto it = std::find(spec_.names.begin(), spec_.names.end(), name);
   if (it == spec_.names.end()) return std::nullopt;
@@ -268,8 +266,8 @@ std::string Network::channel_name(Channel channel) const {
 Network Network::turned_round() const {
   Network turned = *this;
   const bool links = spec_.shape != Shape::routed;
-  turned.routing_ = std::make_unique<WaysBack>(routing_, links);
-  turned.fat_tree_ = nullptr;
+  turned.routes_.routing = std::make_unique<WaysBack>(routes_.routing, links);
+  turned.routes_.fat_tree = nullptr;
   for (RouteSpec& route : turned.spec_.routes) {
     std::swap(route.src, route.dst);
     std::ranges::reverse(route.channels);
@@ -280,7 +278,7 @@ Network Network::turned_round() const {
 Network Network::restricted_to(std::span<const std::uint32_t> ranks_per_node) const {
   Network part = *this;
   part.spec_.ranks.assign(ranks_per_node.begin(), ranks_per_node.end());
-  part.check_nodes();
+  check_nodes(part.spec_);
   for (Node node = 0; node < nodes(); ++node)
     if (part.is_host(node) && !is_host(node))
       throw NetworkProblem("'" + name(node) + "' has no ranks in the whole network", node);

@@ -23,8 +23,10 @@ namespace hocket {
 /// come first. Ranks on one host reach each other through memory: their route is empty.
 class Network {
  public:
-  /// Throws NetworkProblem with the offending node or link.
-  explicit Network(NetworkSpec spec);
+  /// The network of a specification, with its routes. Of a graph without forwarding tables they are those of a fat tree
+  /// or a dragonfly, if it is one, else next hops are balanced: a search that takes a second. Throws NetworkProblem
+  /// with the offending node or link.
+  [[nodiscard]] static Network with_routes(NetworkSpec spec);
 
   [[nodiscard]] const NetworkSpec& spec() const { return spec_; }
   [[nodiscard]] Shape shape() const { return spec_.shape; }
@@ -55,7 +57,7 @@ class Network {
 
   /// Appends the channels of the route between two ranks to `route`.
   void append_route(Rank src, Rank dst, std::vector<Channel>& route) const {
-    if (host_of_[src] != host_of_[dst]) routing_->append(host_of_[src], host_of_[dst], route);
+    if (host_of_[src] != host_of_[dst]) routes_.routing->append(host_of_[src], host_of_[dst], route);
   }
   /// Sets `route` to the channels of the route between two ranks; returns it.
   const std::vector<Channel>& find_route(Rank src, Rank dst, std::vector<Channel>& route) const {
@@ -65,7 +67,7 @@ class Network {
   }
   /// Routing::add_uses().
   [[nodiscard]] bool add_uses(std::span<const std::pair<Node, Node>> ends, std::vector<double>& load) const {
-    return routing_->add_uses(ends, load);
+    return routes_.routing->add_uses(ends, load);
   }
   [[nodiscard]] std::vector<Channel> route(Rank src, Rank dst) const {
     std::vector<Channel> channels;
@@ -73,16 +75,16 @@ class Network {
     return channels;
   }
   /// The rooted tree, for networks of shape tree; null otherwise.
-  [[nodiscard]] const Tree* tree() const { return tree_.get(); }
+  [[nodiscard]] const Tree* tree() const { return routes_.tree.get(); }
   /// The fat tree whose routes messages follow; null for other networks, and where forwarding tables send messages to
   /// one host down several ways.
-  [[nodiscard]] const std::shared_ptr<const FatTree>& fat_tree() const { return fat_tree_; }
+  [[nodiscard]] const std::shared_ptr<const FatTree>& fat_tree() const { return routes_.fat_tree; }
   /// The fat tree that the links make, whatever ways messages take; null: they make none.
-  [[nodiscard]] const FatTree* wired_as() const { return wired_as_.get(); }
+  [[nodiscard]] const FatTree* wired_as() const { return routes_.wired_as.get(); }
 
   /// The dragonfly whose minimal routes messages follow; null for other networks, and with forwarding tables. They are
   /// the same in both directions.
-  [[nodiscard]] const std::shared_ptr<const Dragonfly>& dragonfly() const { return dragonfly_; }
+  [[nodiscard]] const std::shared_ptr<const Dragonfly>& dragonfly() const { return routes_.dragonfly; }
 
   /// A copy of the network with other numbers of ranks on its hosts, ranks numbered anew; hosts of none become
   /// switches. Messages follow the routes of the whole, which a network made from the part's spec() need not do:
@@ -100,11 +102,19 @@ class Network {
     std::uint32_t capacity = 1;
   };
 
+  struct Routes {
+    std::shared_ptr<const Routing> routing;
+    std::shared_ptr<const Tree> tree = {};
+    std::shared_ptr<const FatTree> fat_tree = {}, wired_as = {};
+    std::shared_ptr<const Dragonfly> dragonfly = {};
+  };
+
+  /// The network of a specification that has been checked.
+  Network(NetworkSpec spec, Routes routes);
+  [[nodiscard]] static Routes graph_routes(const NetworkSpec& spec);
+
   [[nodiscard]] const Kind& kind(Channel channel) const { return kinds_[kind_[channel >> per_kind_]]; }
   void find_kinds();
-  void route_graph();
-  void check_nodes() const;
-  void check_links() const;
   void number_ranks();
   void measure_hosts();
   [[nodiscard]] double message_rate() const;
@@ -118,10 +128,7 @@ class Network {
   std::uint32_t per_kind_ = 1;       ///< channels are numbered by link and direction: 2^1 per link
   double host_rate_ = 0;
   bool equal_rates_ = true;
-  std::shared_ptr<const Tree> tree_;
-  std::shared_ptr<const FatTree> fat_tree_, wired_as_;
-  std::shared_ptr<const Dragonfly> dragonfly_;
-  std::shared_ptr<const Routing> routing_;
+  Routes routes_;
 };
 
 struct HostMatch {

@@ -177,7 +177,7 @@ double settled_width(double measured, std::uint32_t pairs) {
 Network with_widths(const Network& network, std::span<const SwitchLinkWidth> widths) {
   NetworkSpec spec = network.spec();
   for (const auto& [link, width] : widths) spec.links.at(link).rate = width * network.host_rate();
-  return Network(std::move(spec));
+  return Network::with_routes(std::move(spec));
 }
 
 }  // namespace hocket

@@ -132,7 +132,7 @@ void add_of_grid(const Network& network, std::vector<HostOrder>& orders) {
   if (network.nodes() > most_nodes_of_cycles) return;
   NetworkSpec full = spec;  // cycles are of all hosts
   full.ranks.assign(full.names.size(), 1);
-  for (std::vector<Node>& cycle : algorithms::grid_cycles(Network(std::move(full)))) {
+  for (std::vector<Node>& cycle : algorithms::grid_cycles(Network::with_routes(std::move(full)))) {
     std::erase_if(cycle, [&](Node node) { return !network.is_host(node); });
     orders.push_back({"a Hamiltonian cycle", std::move(cycle)});
   }

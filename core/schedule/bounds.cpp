@@ -281,7 +281,7 @@ Network balance_routes(const Network& network, const Demand& demand) {
   // Without tables, and without the routes of a family, a graph has these routes already, but nothing to install.
   const bool has_them = network.shape() == Shape::graph && network.spec().next_hops.empty() &&
                         network.fat_tree() == nullptr && network.dragonfly() == nullptr;
-  Network balanced(std::move(spec));
+  Network balanced = Network::with_routes(std::move(spec));
   return has_them || is_better(balanced, network, demand) ? balanced : network;
 }
 

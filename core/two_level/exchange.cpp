@@ -25,27 +25,46 @@ Demand blocks_of(Pattern pattern, std::vector<std::uint64_t> sizes) {
   return {pattern, hosts, most, std::move(sizes)};
 }
 
+GatherLayout gather_layout(const HostGroups& groups, const Demand& demand) {
+  return {groups, [&](Rank rank) { return demand.contribution(rank); }};
+}
+
 Demand gather_between(const HostGroups& groups, const Demand& demand) {
-  return blocks_of(Pattern::all_gather, GatherLayout(groups, demand).host_bytes);
+  std::vector<std::uint64_t> sizes;
+  for (const auto& [begin, bytes] : gather_layout(groups, demand).of_host) sizes.push_back(bytes);
+  return blocks_of(Pattern::all_gather, std::move(sizes));
 }
 
 Demand sum_between(const HostGroups& groups, const Demand& demand) {
-  const std::uint64_t bytes = vector_bytes(demand), hosts = groups.count();
+  const SumLayout layout(vector_bytes(demand), 1);
   std::vector<std::uint64_t> sizes;
-  for (std::uint64_t host = 0; host < hosts; ++host)
-    sizes.push_back(part_begin(bytes, host + 1, hosts) - part_begin(bytes, host, hosts));
+  for (std::size_t host = 0; host < groups.count(); ++host)
+    sizes.push_back(layout.part(host + 1, groups.count()) - layout.part(host, groups.count()));
   return blocks_of(Pattern::all_reduce, std::move(sizes));
+}
+
+/// Bytes of the aggregate from each host to each, row by row.
+std::vector<std::uint64_t> aggregate_bytes(const HostGroups& groups, const Demand& demand) {
+  const std::size_t hosts = groups.count();
+  std::vector<std::uint64_t> bytes(hosts * hosts, 0);
+  if (demand.by_matrix())
+    demand.matrix.each([&](Rank src, Rank dst, std::uint64_t size) {
+      bytes[groups.host_of[src] * hosts + groups.host_of[dst]] += size;
+    });
+  else
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = groups.blocks(i / hosts, i % hosts) * demand.bytes;
+  return bytes;
 }
 
 Demand messages_between(const HostGroups& groups, const Demand& demand) {
   const auto hosts = static_cast<std::uint32_t>(groups.count());
-  if (!demand.by_matrix() && groups.equal())
-    return {Pattern::all_to_all, hosts, groups.most() * groups.most() * demand.bytes};
-  const TwoLevelLayout layout(groups, demand);
+  if (!demand.by_matrix() && groups.equal()) return {Pattern::all_to_all, hosts, groups.blocks(0, 0) * demand.bytes};
+  const std::vector<std::uint64_t> bytes = aggregate_bytes(groups, demand);
   std::vector<Message> messages;
   for (Rank src = 0; src < hosts; ++src)
     for (Rank dst = 0; dst < hosts; ++dst)
-      if (src != dst && layout.bytes(src, dst) > 0) messages.push_back({src, dst, layout.bytes(src, dst)});
+      if (const std::uint64_t size = bytes[src * hosts + dst]; src != dst && size > 0)
+        messages.push_back({src, dst, size});
   return irregular(TrafficMatrix(hosts, std::move(messages)));
 }
 
@@ -72,26 +91,32 @@ class Aggregator {
   explicit Aggregator(TwoLevelExchange& exchange) : x_(exchange) {}
 
   void messages() {
-    const TwoLevelLayout layout(x_.groups, x_.demand);
-    for (std::size_t host = 0; host < x_.groups.count(); ++host) x_.memory.push_back(layout.memory(host));
-    for (std::size_t src = 0; src < x_.groups.count(); ++src)
-      for (std::size_t dst = 0; dst < x_.groups.count(); ++dst) {
-        std::uint64_t at = 0;
+    const std::size_t hosts = x_.groups.count();
+    const std::vector<std::uint64_t> sizes = aggregate_bytes(x_.groups, x_.demand);
+    std::vector<AggregateLayout> layouts;
+    for (std::size_t host = 0; host < hosts; ++host) {
+      layouts.emplace_back(x_.groups, host, [&](std::size_t src, std::size_t dst) { return sizes[src * hosts + dst]; });
+      x_.memory.push_back(layouts.back().memory());
+    }
+    for (std::size_t src = 0; src < hosts; ++src)
+      for (std::size_t dst = 0; dst < hosts; ++dst) {
+        std::uint64_t before = 0;  // in the aggregate, where blocks differ
         for (const Rank origin : x_.groups.ranks[src])
           for (const Rank target : x_.groups.ranks[dst]) {
-            const std::uint64_t bytes = layout.block(origin, target);
-            if (origin != target && bytes > 0) {
-              const Piece piece{origin, target, 0, bytes};
-              x_.puts.push_back({origin, layout.going_out(src, dst) + at, piece});
-              x_.takes.push_back({target, layout.coming_in(dst, src) + at, piece});
-            }
-            at += bytes;
+            const Piece piece{origin, target, 0, x_.demand.size(origin, target)};
+            const std::uint64_t number = AggregateLayout::block(x_.groups.local_of[origin], x_.groups.local_of[target],
+                                                                x_.groups.ranks[dst].size());
+            const std::uint64_t at = x_.demand.by_matrix() ? before : number * x_.demand.bytes;
+            before += piece.length;
+            if (piece.length == 0) continue;
+            x_.puts.push_back({origin, layouts[src].going_out(dst) + at, piece});
+            x_.takes.push_back({target, layouts[dst].coming_in(src) + at, piece});
           }
       }
     each_piece([&](Hop hop, const Piece& piece) {
       const auto at = [&](Rank host, bool arrives) {
-        if (host == piece.target) return layout.coming_in(host, piece.origin) + piece.offset;
-        if (host == piece.origin) return layout.going_out(host, piece.target) + piece.offset;
+        if (host == piece.target) return layouts[host].coming_in(piece.origin) + piece.offset;
+        if (host == piece.origin) return layouts[host].going_out(piece.target) + piece.offset;
         return passed_on(host, piece, arrives);
       };
       return Carry{at(hop.src, false), at(hop.dst, true), piece.length};
@@ -99,7 +124,7 @@ class Aggregator {
   }
 
   void gather() {
-    const GatherLayout layout(x_.groups, x_.demand);
+    const GatherLayout layout = gather_layout(x_.groups, x_.demand);
     x_.memory.assign(x_.groups.count(), layout.memory);
     for (Rank origin = 0; origin < x_.demand.ranks; ++origin) {
       const Piece all{origin, everyone, 0, x_.demand.contribution(origin)};
@@ -109,29 +134,29 @@ class Aggregator {
         if (rank != origin) x_.takes.push_back({rank, layout.of_rank[origin], all});
     }
     each_piece([&](Hop, const Piece& piece) {
-      const std::uint64_t at = layout.of_host[piece.origin] + piece.offset;
+      const std::uint64_t at = layout.of_host[piece.origin].begin + piece.offset;
       return Carry{at, at, piece.length};
     });
   }
 
   void sum() {
-    const std::uint64_t bytes = vector_bytes(x_.demand), hosts = x_.groups.count();
-    const SumLayout layout(bytes);
+    const SumLayout layout(vector_bytes(x_.demand), 1);
+    const std::uint64_t bytes = layout.bytes();
     for (const auto& here : x_.groups.ranks) {
       x_.memory.push_back(layout.memory(here.size()));
       for (std::size_t local = 0; local < here.size() && bytes > 0; ++local) {
         const Piece all{here[local], everyone, 0, bytes};
         x_.puts.push_back({here[local], layout.vector_of(local), all});
         x_.takes.push_back({here[local], layout.vector_of(here.size()), all});
-        const std::uint64_t begin = part_begin(bytes, local, here.size());
+        const std::uint64_t begin = layout.part(local, here.size());
         LocalSum part{
-            here[local], layout.vector_of(here.size()) + begin, part_begin(bytes, local + 1, here.size()) - begin, {}};
+            here[local], layout.vector_of(here.size()) + begin, layout.part(local + 1, here.size()) - begin, {}};
         for (std::size_t each = 0; each < here.size(); ++each) part.from.push_back(layout.vector_of(each) + begin);
         if (part.length > 0) x_.sums.push_back(std::move(part));
       }
     }
     each_piece([&](Hop hop, const Piece& piece) {
-      const std::uint64_t at = part_begin(bytes, piece.origin, hosts) + piece.offset;
+      const std::uint64_t at = layout.part(piece.origin, x_.groups.count()) + piece.offset;
       const auto sum_of = [&](Rank host) { return layout.vector_of(x_.groups.ranks[host].size()) + at; };
       return Carry{sum_of(hop.src), sum_of(hop.dst), piece.length};
     });
@@ -190,8 +215,7 @@ Demand demand_between(const HostGroups& groups, const Demand& demand) {
 
 Demand scheduled_between(const HostGroups& groups, const Demand& demand) {
   if (demand.pattern != Pattern::all_to_all) return demand_between(groups, demand);
-  return {Pattern::all_to_all, static_cast<std::uint32_t>(groups.count()),
-          groups.most() * groups.most() * demand.bytes};
+  return {Pattern::all_to_all, static_cast<std::uint32_t>(groups.count()), groups.most * groups.most * demand.bytes};
 }
 
 TwoLevelExchange aggregate(HostGroups groups, Demand demand, const Schedule& schedule) {
@@ -270,7 +294,7 @@ std::optional<TwoLevelTime> two_level_seconds(const Network& between, const TwoL
   const FlowControl flow{FlowControl::Kind::window, waits.window};
   const std::optional<Simulation> carried = simulate_within(steps, between, exchange.schedule, &waits, flow, costs);
   if (!carried) return std::nullopt;
-  const auto most = static_cast<std::uint32_t>(exchange.groups.most());
+  const auto most = static_cast<std::uint32_t>(exchange.groups.most);
   const double meet = memory.seconds(Work::meet, {std::min(most, memory.cores()), 1, 1, 1});
   TwoLevelTime time;
   time.put = copying(exchange, exchange.puts, memory) + meet;

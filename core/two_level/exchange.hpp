@@ -2,19 +2,13 @@
 /// Exchanges in two levels: the ranks of a host put what they have into its memory, the leaders carry it between hosts
 /// by a schedule, and every rank takes what is its own.
 ///
-/// This is what the runtime's aggregates do (runtime/two_level/), copy by copy: what the verifier proves of it is what
-/// runs.
-///
-/// Layout of two-level messages in the shared memory of a host.
-///
-/// An aggregate (two-level message) is all that the ranks of one host have for those of another: a row for each rank
-/// that sends, in it a block for each rank that gets. Those that go out come first, then those that come in, both in
-/// the order of the leaders of their peers. What a host has for its own ranks is one of those that go out, and is read
-/// there.
+/// The runtime's aggregates take their places from the layouts here, so that what the verifier proves is what runs; the
+/// rest is told in docs/decisions/0068-two-levels-run-as-laid-out.md.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/demand/demand.hpp"
@@ -31,15 +25,17 @@ struct HostGroups {
   std::vector<std::vector<Rank>> ranks;
   std::vector<std::uint32_t> host_of;   ///< per rank
   std::vector<std::uint32_t> local_of;  ///< per rank: its place among the ranks of its host
+  std::vector<std::size_t> by_leader;   ///< hosts by the rank of their leader: in this order aggregates lie in memory
+  std::size_t most = 0, fewest = 0;     ///< ranks on the fullest host, and on the emptiest one
 
   [[nodiscard]] std::size_t count() const { return ranks.size(); }
   [[nodiscard]] Rank leader(std::size_t host) const { return ranks[host].front(); }
-  /// Ranks on the fullest host.
-  [[nodiscard]] std::size_t most() const;
+  /// Blocks of an aggregate between two hosts.
+  [[nodiscard]] std::uint64_t blocks(std::size_t src, std::size_t dst) const {
+    return ranks[src].size() * ranks[dst].size();
+  }
   /// True if all hosts have the same number of ranks.
-  [[nodiscard]] bool equal() const { return most() * count() == host_of.size(); }
-  /// Hosts by the rank of their leader: in this order aggregates lie in memory.
-  [[nodiscard]] std::vector<std::size_t> by_leader() const;
+  [[nodiscard]] bool equal() const { return most == fewest; }
 };
 
 /// `host_of`: a number for each rank, equal on one host. Hosts come by number, their ranks by rank.
@@ -52,55 +48,93 @@ struct HostGroups {
 /// how many ranks hosts have, it gets the whole's as forwarding tables, so that a plan file keeps them.
 [[nodiscard]] Network one_rank_a_host(const Network& network);
 
-/// Memory layout of an all-to-all or an irregular exchange; offsets in bytes from the beginning of a call's memory.
-class TwoLevelLayout {
- public:
-  TwoLevelLayout(const HostGroups& groups, const Demand& demand);
+// Layouts of a host's memory: offsets in bytes from the beginning of a call's. `tail`: bytes behind each aggregate for
+// what its host tells beside; schedules have none, since the length of a message tells.
 
-  /// Bytes from one rank to another, or to itself.
-  [[nodiscard]] std::uint64_t block(Rank src, Rank dst) const {
-    return demand_->by_matrix() ? demand_->matrix.size(src, dst) : demand_->bytes;
+/// Layout of an all-to-all or an irregular exchange. An aggregate (two-level message) is all that the ranks of one host
+/// have for those of another: a row for each rank that sends, in it a block for each rank that gets. Those that go out
+/// come first, then those that come in. What a host has for its own ranks is one of those that go out, and is read
+/// there.
+class AggregateLayout {
+ public:
+  /// `bytes(src, dst)`: of the aggregate from one host to another, with its tail.
+  template <class Bytes>
+  AggregateLayout(const HostGroups& groups, std::size_t here, Bytes bytes) : here_(here), begin_(groups.count()) {
+    for (const std::size_t there : groups.by_leader) {
+      begin_[there] = {out_, in_};
+      out_ += bytes(here, there);
+      in_ += bytes(there, here);
+    }
   }
-  /// Bytes from one host to another.
-  [[nodiscard]] std::uint64_t bytes(std::size_t src, std::size_t dst) const { return bytes_[src * hosts_ + dst]; }
-  [[nodiscard]] std::uint64_t going_out(std::size_t here, std::size_t there) const {
-    return out_[here * hosts_ + there];
+
+  [[nodiscard]] std::uint64_t going_out(std::size_t there) const { return begin_[there].first; }
+  [[nodiscard]] std::uint64_t coming_in(std::size_t there) const {
+    return there == here_ ? going_out(here_) : incoming() + begin_[there].second;
   }
-  [[nodiscard]] std::uint64_t coming_in(std::size_t here, std::size_t there) const {
-    return here == there ? going_out(here, here) : in_[here * hosts_ + there];
+  /// Begin of all that come in.
+  [[nodiscard]] std::uint64_t incoming() const { return out_; }
+  /// Bytes of all aggregates.
+  [[nodiscard]] std::uint64_t memory() const { return out_ + in_; }
+  /// Number of a block in its aggregate, by the places of sender and receiver on their hosts; so many may receive.
+  [[nodiscard]] static std::uint64_t block(std::size_t sender, std::size_t receiver, std::size_t receivers) {
+    return sender * receivers + receiver;
   }
-  /// Bytes of all aggregates of a host.
-  [[nodiscard]] std::uint64_t memory(std::size_t host) const { return memory_[host]; }
 
  private:
-  const Demand* demand_;
-  std::size_t hosts_;
-  std::vector<std::uint64_t> bytes_, out_, in_, memory_;
+  std::size_t here_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> begin_;  ///< per host: among those out to it, those in from it
+  std::uint64_t out_ = 0, in_ = 0;                              ///< bytes in all
 };
 
-/// Memory layout of an all-gather: the contributions of all ranks in the order of the leaders of their hosts, those of
-/// a host in the order of its ranks. It is the same on all hosts.
+/// Layout of an all-gather: the contributions of all ranks in the order of the leaders of their hosts, those of a host
+/// in the order of its ranks. It is the same on all hosts.
 struct GatherLayout {
-  GatherLayout(const HostGroups& groups, const Demand& demand);
+  struct Range {
+    std::uint64_t begin = 0, bytes = 0;
+  };
 
-  std::vector<std::uint64_t> of_rank;     ///< begin of the rank's contribution
-  std::vector<std::uint64_t> of_host;     ///< begin of the contributions of the host's ranks
-  std::vector<std::uint64_t> host_bytes;  ///< bytes of all its contributions
+  /// `bytes(rank)`: of its contribution.
+  template <class Bytes>
+  GatherLayout(const HostGroups& groups, Bytes bytes, std::uint64_t tail = 0)
+      : of_rank(groups.host_of.size()), of_host(groups.count()) {
+    for (const std::size_t host : groups.by_leader) {
+      of_host[host].begin = memory;
+      for (const Rank rank : groups.ranks[host]) {
+        of_rank[rank] = memory;
+        memory += bytes(rank);
+      }
+      memory += tail;
+      of_host[host].bytes = memory - of_host[host].begin;
+    }
+  }
+
+  std::vector<std::uint64_t> of_rank;  ///< begin of the rank's contribution
+  std::vector<Range> of_host;          ///< contributions of the host's ranks, and their tail
   std::uint64_t memory = 0;
 };
 
-/// Memory layout of an all-reduce: a vector for each rank of the host, then their sum, each starting on a cache line.
+/// Layout of an all-reduce: a vector for each rank of the host, then their sum, each starting on a cache line.
 struct SumLayout {
   static constexpr std::uint64_t line = 64;
 
-  /// `bytes`: of the vector.
-  explicit SumLayout(std::uint64_t bytes) : stride((bytes + line - 1) / line * line) {}
+  /// `count`: elements of a vector, of `element` bytes.
+  SumLayout(std::uint64_t count, std::uint64_t element)
+      : count(count), element(element), stride((bytes() + line - 1) / line * line) {}
+  [[nodiscard]] std::uint64_t bytes() const { return count * element; }
   /// Offset of a rank's vector by the rank's place on its host; the place after the last rank's is that of the sum.
   [[nodiscard]] std::uint64_t vector_of(std::size_t local) const { return local * stride; }
   [[nodiscard]] std::uint64_t memory(std::size_t ranks) const { return (ranks + 1) * stride; }
+  /// Begin of a part of a vector: of `parts` ranks each adds up one, of `parts` hosts each has one as its block.
+  [[nodiscard]] std::uint64_t part(std::size_t i, std::size_t parts) const {
+    return part_begin(count, i, parts) * element;
+  }
 
-  std::uint64_t stride;
+  std::uint64_t count, element, stride;
 };
+
+/// Vectors that the memory of the fullest host holds: of all that a rank sends, of what all contribute, or of a
+/// reduction. 0 of irregular exchanges, whose messages must be known.
+[[nodiscard]] std::uint64_t vectors_held(const HostGroups& groups, Pattern pattern);
 
 /// A rank's copy between its buffers and the memory of its host. `piece` names the bytes: of a message, of a
 /// contribution (target: everyone), or of a rank's vector in a reduction (origin: whose, target: everyone).

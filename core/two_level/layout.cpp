@@ -1,23 +1,9 @@
 #include <map>
-#include <numeric>
 
 #include "core/network/routing.hpp"
 #include "core/two_level/verify.hpp"
 
 namespace hocket {
-
-std::size_t HostGroups::most() const {
-  std::size_t found = 0;
-  for (const auto& here : ranks) found = std::max(found, here.size());
-  return found;
-}
-
-std::vector<std::size_t> HostGroups::by_leader() const {
-  std::vector<std::size_t> order(count());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t host) { return leader(host); });
-  return order;
-}
 
 HostGroups group_by_host(std::span<const std::uint32_t> host_of) {
   std::map<std::uint32_t, std::vector<Rank>> by_number;
@@ -30,8 +16,12 @@ HostGroups group_by_host(std::span<const std::uint32_t> host_of) {
       groups.host_of[here[local]] = static_cast<std::uint32_t>(groups.ranks.size());
       groups.local_of[here[local]] = local;
     }
+    groups.most = std::max(groups.most, here.size());
+    groups.fewest = groups.ranks.empty() ? here.size() : std::min(groups.fewest, here.size());
     groups.ranks.push_back(std::move(here));
   }
+  for (Rank rank = 0; rank < host_of.size(); ++rank)
+    if (groups.local_of[rank] == 0) groups.by_leader.push_back(groups.host_of[rank]);
   return groups;
 }
 
@@ -48,7 +38,7 @@ Network one_rank_a_host(const Network& network) {
   for (std::uint32_t& count : spec.ranks) count = std::min(count, 1u);
   Network part = network.restricted_to(spec.ranks);
   if (spec.shape != Shape::graph || !spec.next_hops.empty() || spec.ranks == network.spec().ranks) return part;
-  const Network anew(spec);
+  const Network anew = Network::with_routes(spec);
   NextHops hops(spec);
   bool same = true;
   for (Rank src = 0; src < part.ranks(); ++src)
@@ -59,49 +49,13 @@ Network one_rank_a_host(const Network& network) {
     }
   if (same) return part;
   spec.next_hops = forwarding_entries(spec, hops);
-  return Network(std::move(spec));
+  return Network::with_routes(std::move(spec));
 }
 
-TwoLevelLayout::TwoLevelLayout(const HostGroups& groups, const Demand& demand)
-    : demand_(&demand),
-      hosts_(groups.count()),
-      bytes_(hosts_ * hosts_, 0),
-      out_(hosts_ * hosts_),
-      in_(hosts_ * hosts_),
-      memory_(hosts_) {
-  if (demand.by_matrix())
-    demand.matrix.each([&](Rank src, Rank dst, std::uint64_t bytes) {
-      bytes_[groups.host_of[src] * hosts_ + groups.host_of[dst]] += bytes;
-    });
-  else
-    for (std::size_t src = 0; src < hosts_; ++src)
-      for (std::size_t dst = 0; dst < hosts_; ++dst)
-        bytes_[src * hosts_ + dst] = groups.ranks[src].size() * groups.ranks[dst].size() * demand.bytes;
-  const std::vector<std::size_t> order = groups.by_leader();
-  for (std::size_t here = 0; here < hosts_; ++here) {
-    std::uint64_t at = 0;
-    for (const std::size_t there : order) {
-      out_[here * hosts_ + there] = at;
-      at += bytes(here, there);
-    }
-    for (const std::size_t there : order) {
-      in_[here * hosts_ + there] = at;
-      at += bytes(there, here);
-    }
-    memory_[here] = at;
-  }
-}
-
-GatherLayout::GatherLayout(const HostGroups& groups, const Demand& demand)
-    : of_rank(demand.ranks), of_host(groups.count()), host_bytes(groups.count()) {
-  for (const std::size_t host : groups.by_leader()) {
-    of_host[host] = memory;
-    for (const Rank rank : groups.ranks[host]) {
-      of_rank[rank] = memory;
-      memory += demand.contribution(rank);
-    }
-    host_bytes[host] = memory - of_host[host];
-  }
+std::uint64_t vectors_held(const HostGroups& groups, Pattern pattern) {
+  if (pattern == Pattern::all_to_all) return 2 * groups.most;  // what goes out, and what comes in
+  if (pattern == Pattern::all_gather) return 1;
+  return pattern == Pattern::all_reduce ? groups.most + 1 : 0;
 }
 
 std::string_view to_string(MemoryFault kind) {

@@ -194,7 +194,7 @@ Network crossbar(std::uint32_t ranks) {
   }
   spec.names.emplace_back("switch");
   spec.ranks.push_back(0);
-  return Network(std::move(spec));
+  return Network::with_routes(std::move(spec));
 }
 
 Site site(const Network& network, std::vector<Node> nodes, std::uint64_t network_digest) {

@@ -13,19 +13,9 @@ TwoLevelAllToAll::TwoLevelAllToAll(const Exchange& exchange, const AllToAllCall&
     : TwoLevelOperation(exchange),
       call_(call),
       received_(bytes_of(call.recvcount, call.recvtype)),
-      sent_(call.sendbuf == MPI_IN_PLACE ? received_ : bytes_of(call.sendcount, call.sendtype)) {
-  begins_.resize(hosts().count());
-  for (const std::size_t host : hosts_by_leader()) {
-    begins_[host] = all_;
-    all_ += aggregate_bytes(host);
-  }
-}
-
-std::byte* TwoLevelAllToAll::going_to(std::size_t host) const { return area() + begins_[host]; }
-
-std::byte* TwoLevelAllToAll::coming_from(std::size_t host) const {
-  return host == hosts().host ? going_to(host) : area() + all_ + begins_[host];
-}
+      sent_(call.sendbuf == MPI_IN_PLACE ? received_ : bytes_of(call.sendcount, call.sendtype)),
+      layout_(hosts(), hosts().host,
+              [&](std::size_t src, std::size_t dst) { return hosts().blocks(src, dst) * sent_ + mark_bytes(); }) {}
 
 void TwoLevelAllToAll::put() {
   give(sent_);
@@ -38,7 +28,7 @@ void TwoLevelAllToAll::put() {
   receive_.emplace(std::vector{block_of(call_.recvbuf, size * call_.recvcount, call_.recvtype)}, call_.comm);
   for (std::size_t host = 0; host < hosts().count(); ++host) {
     const std::vector<Rank>& there = hosts().ranks[host];
-    std::byte* to = going_to(host) + hosts().local * there.size() * sent_;
+    std::byte* to = going_to(host) + AggregateLayout::block(hosts().local, 0, there.size()) * sent_;
     for (const Rank rank : there) {
       std::memcpy(to, send.data() + rank * sent_, sent_);
       to += sent_;
@@ -77,12 +67,12 @@ Span TwoLevelAllToAll::coming_in(std::size_t host) {
 
 void TwoLevelAllToAll::carry(MPI_Comm leaders, MPI_Request* request) {
   std::byte* const out = area();
-  std::byte* const in = area() + all_;
+  std::byte* const in = area() + layout_.incoming();
   counts_.clear(), places_.clear();
-  for (const std::size_t host : hosts_by_leader()) {
+  for (const std::size_t host : hosts().by_leader) {
     put_mark(mark_of(host, going_to(host)));
     counts_.push_back(static_cast<int>(aggregate_bytes(host)));
-    places_.push_back(static_cast<int>(begins_[host]));
+    places_.push_back(static_cast<int>(layout_.going_out(host)));
   }
   // Equal ones have algorithms of their own, for short messages above all.
   if (hosts().equal())
@@ -93,14 +83,14 @@ void TwoLevelAllToAll::carry(MPI_Comm leaders, MPI_Request* request) {
 }
 
 void TwoLevelAllToAll::take() {
-  const std::size_t row = hosts().here().size() * sent_;
+  const std::size_t here = hosts().here().size();
   for (std::size_t host = 0; host < hosts().count(); ++host) {
     if (host != hosts().host) check_mark(mark_of(host, coming_from(host)), host);
-    const std::byte* from = coming_from(host) + hosts().local * sent_;
-    for (const Rank rank : hosts().ranks[host]) {
-      std::memcpy(receive_->data() + rank * received_, from, std::min(sent_, received_));
-      from += row;
-    }
+    const std::byte* const from = coming_from(host);
+    std::size_t sender = 0;
+    for (const Rank rank : hosts().ranks[host])
+      std::memcpy(receive_->data() + rank * received_,
+                  from + AggregateLayout::block(sender++, hosts().local, here) * sent_, std::min(sent_, received_));
   }
   receive_->unpack(0);
 }
@@ -111,35 +101,26 @@ void TwoLevelGather::put() {
   const std::size_t contributed = receive_->contribute(own, call_.sendbuf, call_.sendcount, call_.sendtype);
   const std::vector<Span>& blocks = receive_->blocks();
   if (contributed > blocks[own].length) differs({hosts().here()[hosts().local], contributed, blocks[own].length});
-  std::vector<std::uint64_t> lengths;
-  for (const Span& block : blocks) lengths.push_back(block.length);
-  give(std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0}), lengths);
-  at_.resize(blocks.size());
-  of_host_.assign(blocks.size(), {});
-  std::byte* at = area();
-  for (const std::size_t host : hosts_by_leader()) {
-    const std::vector<Rank>& ranks = hosts().ranks[host];
-    Span& together = of_host_[ranks.front()] = {at, 0};
-    for (const Rank rank : ranks) {
-      at_[rank] = at;
-      at += blocks[rank].length;
-      together.length += blocks[rank].length;
-    }
-    at += mark_bytes();
-    together.length += mark_bytes();
-  }
-  std::memcpy(at_[own], blocks[own].at, blocks[own].length);
+  layout_.emplace(hosts(), [&](Rank rank) { return blocks[rank].length; }, mark_bytes());
+  give(layout_->memory - hosts().count() * mark_bytes(), layout_->of_rank);
+  std::memcpy(area() + layout_->of_rank[own], blocks[own].at, blocks[own].length);
 }
 
-Traffic TwoLevelGather::traffic() { return all_gather_traffic(planned(), of_host_, exchange().rank()); }
+Traffic TwoLevelGather::traffic() {
+  std::vector<Span> blocks(hosts().together);
+  for (std::size_t host = 0; host < hosts().count(); ++host) {
+    const auto& [begin, bytes] = layout_->of_host[host];
+    blocks[hosts().leader(host)] = {area() + begin, bytes};
+  }
+  return all_gather_traffic(planned(), blocks, exchange().rank());
+}
 
 void TwoLevelGather::carry(MPI_Comm leaders, MPI_Request* request) {
   put_mark(mark_of(hosts().host));
   counts_.clear(), places_.clear();
-  for (const std::size_t host : hosts_by_leader()) {
-    const Span& together = of_host_[hosts().ranks[host].front()];
-    counts_.push_back(static_cast<int>(together.length));
-    places_.push_back(static_cast<int>(together.at - area()));
+  for (const std::size_t host : hosts().by_leader) {
+    counts_.push_back(static_cast<int>(layout_->of_host[host].bytes));
+    places_.push_back(static_cast<int>(layout_->of_host[host].begin));
   }
   if (std::ranges::count(counts_, counts_[0]) == std::ssize(counts_))
     check(PMPI_Iallgather(MPI_IN_PLACE, 0, MPI_BYTE, area(), counts_[0], MPI_BYTE, leaders, request));
@@ -149,16 +130,18 @@ void TwoLevelGather::carry(MPI_Comm leaders, MPI_Request* request) {
 }
 
 std::byte* TwoLevelGather::mark_of(std::size_t host) const {
-  const Span& together = of_host_[hosts().ranks[host].front()];
-  return together.at + together.length - mark_bytes();
+  const auto& [begin, bytes] = layout_->of_host[host];
+  return area() + begin + bytes - mark_bytes();
 }
 
 void TwoLevelGather::take() {
   for (std::size_t host = 0; host < hosts().count(); ++host)
     if (host != hosts().host) check_mark(mark_of(host), host);
   const std::size_t own = hosts().here()[hosts().local];
-  for (std::size_t rank = 0; rank < at_.size(); ++rank)
-    if (rank != own) std::memcpy(receive_->blocks()[rank].at, at_[rank], receive_->blocks()[rank].length);
+  const std::vector<Span>& blocks = receive_->blocks();
+  const std::byte* const memory = area();
+  for (std::size_t rank = 0; rank < blocks.size(); ++rank)
+    if (rank != own) std::memcpy(blocks[rank].at, memory + layout_->of_rank[rank], blocks[rank].length);
   receive_->finish();
 }
 
@@ -166,45 +149,39 @@ TwoLevelReduce::TwoLevelReduce(const Exchange& exchange, const AllReduceCall& ca
     : TwoLevelOperation(exchange),
       call_(call),
       reduction_(call.op, call.type),
-      buffers_(call.buffers(exchange.rank(), hosts().together)) {
-  count_ =
-      static_cast<std::size_t>(std::accumulate(buffers_.elements.begin(), buffers_.elements.end(), std::int64_t{0}));
-  sums_ = SumLayout(count_ * reduction_.element());
-}
+      buffers_(call.buffers(exchange.rank(), hosts().together)),
+      sums_(static_cast<std::uint64_t>(
+                std::accumulate(buffers_.elements.begin(), buffers_.elements.end(), std::int64_t{0})),
+            reduction_.element()) {}
 
 void TwoLevelReduce::put() {
-  give(count_ * reduction_.element());
-  std::memcpy(vector_of(hosts().local), buffers_.from, count_ * reduction_.element());
+  give(sums_.bytes());
+  std::memcpy(vector_of(hosts().local), buffers_.from, sums_.bytes());
 }
 
 void TwoLevelReduce::work() {
-  const std::size_t ranks = hosts().here().size(), element = reduction_.element();
-  const std::size_t begin = part_begin(count_, hosts().local, ranks) * element;
-  const std::size_t bytes = part_begin(count_, hosts().local + 1, ranks) * element - begin;
+  const std::size_t ranks = hosts().here().size(), begin = sums_.part(hosts().local, ranks);
+  const std::size_t bytes = sums_.part(hosts().local + 1, ranks) - begin;
   std::byte* const sum = vector_of(ranks) + begin;
   std::memcpy(sum, vector_of(0) + begin, bytes);
   for (std::size_t local = 1; local < ranks; ++local) reduction_(vector_of(local) + begin, sum, bytes);
 }
 
 Traffic TwoLevelReduce::traffic() {
-  const std::size_t element = reduction_.element();
   std::vector<Span> blocks(hosts().together);
   std::byte* const sum = vector_of(hosts().here().size());
   for (std::size_t host = 0; host < hosts().count(); ++host) {
-    const std::size_t begin = part_begin(count_, host, hosts().count()),
-                      end = part_begin(count_, host + 1, hosts().count());
-    blocks[hosts().ranks[host].front()] = {sum + begin * element, (end - begin) * element};
+    const std::size_t begin = sums_.part(host, hosts().count());
+    blocks[hosts().leader(host)] = {sum + begin, sums_.part(host + 1, hosts().count()) - begin};
   }
-  return reduction_traffic(planned(), blocks, element, reduction_);
+  return reduction_traffic(planned(), blocks, reduction_.element(), reduction_);
 }
 
 void TwoLevelReduce::carry(MPI_Comm leaders, MPI_Request* request) {
-  check(PMPI_Iallreduce(MPI_IN_PLACE, vector_of(hosts().here().size()), static_cast<int>(count_), call_.type, call_.op,
-                        leaders, request));
+  check(PMPI_Iallreduce(MPI_IN_PLACE, vector_of(hosts().here().size()), static_cast<int>(sums_.count), call_.type,
+                        call_.op, leaders, request));
 }
 
-void TwoLevelReduce::take() {
-  std::memcpy(buffers_.in, vector_of(hosts().here().size()), count_ * reduction_.element());
-}
+void TwoLevelReduce::take() { std::memcpy(buffers_.in, vector_of(hosts().here().size()), sums_.bytes()); }
 
 }  // namespace hocket::runtime

@@ -16,7 +16,6 @@
 namespace hocket::runtime {
 
 /// MPI_Alltoall with one message between two hosts: p · q · m bytes, of the p ranks of one and the q of the other.
-/// An aggregate has a row for each rank that sends, in the order of the ranks that get it.
 class TwoLevelAllToAll : public TwoLevelOperation {
  public:
   TwoLevelAllToAll(const Exchange& exchange, const AllToAllCall& call);
@@ -30,10 +29,10 @@ class TwoLevelAllToAll : public TwoLevelOperation {
   void take() final;
 
   /// The aggregate of this host for another one, or from it: they are as long.
-  [[nodiscard]] std::byte* going_to(std::size_t host) const;
-  [[nodiscard]] std::byte* coming_from(std::size_t host) const;
+  [[nodiscard]] std::byte* going_to(std::size_t host) const { return area() + layout_.going_out(host); }
+  [[nodiscard]] std::byte* coming_from(std::size_t host) const { return area() + layout_.coming_in(host); }
   [[nodiscard]] std::size_t aggregate_bytes(std::size_t host) const {
-    return hosts().here().size() * hosts().ranks[host].size() * sent_ + mark_bytes();
+    return hosts().blocks(hosts().host, host) * sent_ + mark_bytes();
   }
   /// The mark at the end of an aggregate that begins there.
   [[nodiscard]] std::byte* mark_of(std::size_t host, std::byte* aggregate) const {
@@ -41,9 +40,8 @@ class TwoLevelAllToAll : public TwoLevelOperation {
   }
 
   AllToAllCall call_;
-  std::size_t received_, sent_;       ///< bytes of a message
-  std::vector<std::size_t> begins_;   ///< offset of each host's aggregate; aggregates lie in the order of leaders
-  std::size_t all_ = 0;               ///< bytes of all aggregates
+  std::size_t received_, sent_;  ///< bytes of a message
+  AggregateLayout layout_;
   std::vector<int> counts_, places_;  ///< sizes and offsets of aggregates, for the MPI library
   std::optional<PlacedBlocks> receive_;
   std::vector<std::unique_ptr<std::byte[]>> strays_;  ///< aggregates that come to a host whose ranks differ
@@ -62,8 +60,7 @@ class TwoLevelGather : public TwoLevelOperation {
   [[nodiscard]] std::byte* mark_of(std::size_t host) const;
 
   GatherCall call_;
-  std::vector<std::byte*> at_;        ///< start of each rank's contribution in shared memory
-  std::vector<Span> of_host_;         ///< contribution of each host, indexed by the rank of its leader
+  std::optional<GatherLayout> layout_;
   std::vector<int> counts_, places_;  ///< sizes and offsets of the hosts' contributions, for MPI_Allgatherv
   std::optional<GatherBlocks> receive_;
 };
@@ -89,8 +86,7 @@ class TwoLevelReduce : public TwoLevelOperation {
   AllReduceCall call_;
   Reduction reduction_;
   ReductionBuffers buffers_;
-  std::size_t count_ = 0;  ///< elements of the vector
-  SumLayout sums_{0};
+  SumLayout sums_;
 };
 
 /// Alltoallv, Alltoallw and calls among neighbours with one message between two hosts that have something to say.

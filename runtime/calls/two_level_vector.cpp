@@ -175,7 +175,7 @@ void TwoLevelVector::carry(MPI_Comm leaders, MPI_Request* request) {
   int *const sends_at = sends + count, *const receives = sends_at + count, *const receives_at = receives + count;
   staging_.clear();
   for (std::size_t place = 0; place < count; ++place) {
-    const std::size_t host = hosts_by_leader()[place];
+    const std::size_t host = hosts().by_leader[place];
     sends_at[place] = static_cast<int>(staging_.size());
     if (host != hosts().host)
       for (const Span& row : aggregate_for(host)) staging_.insert(staging_.end(), row.at, row.at + row.length);

@@ -94,7 +94,7 @@ void PlanStore::read_file(const std::string& path) {
     digest_ = combined(digest_, plan.digest());
     network_digest_ = plan.network_digest();
     if (!network_) {
-      network_ = std::make_unique<Network>(std::move(network));
+      network_ = std::make_unique<Network>(Network::with_routes(std::move(network)));
       wiring_digest_ = checksum(encode_network(without_costs(network_->spec())));
     }
     stored_.push_back({bytes, std::move(header)});

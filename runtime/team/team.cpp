@@ -66,8 +66,7 @@ std::unique_ptr<HostTeam> form_host_team(MPI_Comm own, const Numbering& numberin
   HostMemory::Handle mine;
   try_local(problem, [&] {
     team->hosts = hosts_of(numbering, static_cast<std::size_t>(rank_in(own)));
-    team->leaders = leaders_of(numbering);
-    team->by_leader = team->hosts.by_leader();
+    team->leaders = leaders_of(numbering, team->hosts);
     if (!team->hosts.leads()) return;
     team->memory = std::make_unique<HostMemory>(team->hosts.here().size(), bytes);
     mine = team->memory->handle();

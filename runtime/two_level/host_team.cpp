@@ -174,22 +174,6 @@ std::size_t get(const std::byte* at) {
   return number;
 }
 
-/// The shared memory that a collective needs, in messages.
-std::size_t places(const Hosts& hosts, Pattern pattern) {
-  switch (pattern) {
-    case Pattern::all_to_all:
-      return 2 * hosts.fullest * hosts.together;  // outgoing and incoming aggregates
-    case Pattern::all_gather:
-      return hosts.together;
-    case Pattern::all_reduce:
-      return (hosts.fullest + 1) * hosts.together;  // vectors of as many blocks as there are ranks, and their sum
-    case Pattern::irregular:
-    case Pattern::reduce_scatter:
-      break;
-  }
-  return 0;
-}
-
 }  // namespace
 
 std::size_t row_bytes(std::size_t ranks, std::size_t data) { return 1 + width_of(data) * ranks + data; }
@@ -235,8 +219,6 @@ Hosts hosts_of(const Numbering& numbering, std::size_t rank) {
   hosts.host = hosts.host_of[rank];
   hosts.local = hosts.local_of[rank];
   hosts.together = node_of.size();
-  hosts.fullest = hosts.fewest = hosts.most();
-  for (const std::vector<Rank>& there : hosts.ranks) hosts.fewest = std::min(hosts.fewest, there.size());
   return hosts;
 }
 
@@ -251,18 +233,12 @@ std::vector<Carriage> carriages_of(const Hosts& hosts) {
   return carried;
 }
 
-Numbering leaders_of(const Numbering& numbering) {
+Numbering leaders_of(const Numbering& numbering, const Hosts& hosts) {
   Numbering leaders;
-  leaders.network_rank.resize(numbering.network_rank.size());
-  std::size_t next = 0;
-  for (const std::uint32_t ranks : numbering.ranks_per_node) {
-    leaders.ranks_per_node.push_back(std::min(ranks, 1U));
-    for (std::uint32_t place = 0; place < ranks; ++place)
-      leaders.network_rank[static_cast<std::size_t>(numbering.comm_rank[next + place])] =
-          static_cast<Rank>(leaders.comm_rank.size());
-    if (ranks > 0) leaders.comm_rank.push_back(numbering.comm_rank[next]);
-    next += ranks;
-  }
+  for (const std::uint32_t ranks : numbering.ranks_per_node) leaders.ranks_per_node.push_back(std::min(ranks, 1U));
+  for (std::size_t host = 0; host < hosts.count(); ++host)
+    leaders.comm_rank.push_back(static_cast<int>(hosts.leader(host)));
+  leaders.network_rank = hosts.host_of;
   return leaders;
 }
 
@@ -275,13 +251,13 @@ std::size_t HostTeam::needed(const Collective& collective, std::size_t bytes) co
   if (collective.pattern == Pattern::irregular) return VectorPlaces::needed(hosts, bytes);
   constexpr std::size_t alignment = 64 * 4;                             // a cache line before each part
   const std::size_t marks = 2 * hosts.count() * sizeof(std::uint64_t);  // at the ends of aggregates, out and in
-  return places(hosts, collective.pattern) * bytes + marks + (hosts.fullest + 4) * alignment;
+  return vectors_held(hosts, collective.pattern) * hosts.together * bytes + marks + (hosts.most + 4) * alignment;
 }
 
 std::size_t HostTeam::aggregate_bytes(const Collective& collective, std::size_t bytes) const {
   if (collective.pattern == Pattern::all_to_all || collective.pattern == Pattern::irregular)
-    return hosts.fullest * hosts.fullest * bytes;
-  if (collective.pattern == Pattern::all_gather) return hosts.fullest * bytes;
+    return hosts.most * hosts.most * bytes;
+  if (collective.pattern == Pattern::all_gather) return hosts.most * bytes;
   return bytes * hosts.together / hosts.count();
 }
 

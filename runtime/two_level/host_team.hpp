@@ -92,8 +92,8 @@ class HostMemory {
 
 /// The hosts of a communicator's ranks.
 struct Hosts : HostGroups {
-  std::size_t host = 0, local = 0;                    ///< this rank's host, and its index in ranks[host]
-  std::size_t together = 0, fullest = 0, fewest = 0;  ///< ranks in all, on the fullest host, on the emptiest one
+  std::size_t host = 0, local = 0;  ///< this rank's host, and its index in ranks[host]
+  std::size_t together = 0;         ///< ranks in all
 
   [[nodiscard]] const std::vector<Rank>& here() const { return ranks[host]; }
   [[nodiscard]] bool leads() const { return local == 0; }
@@ -112,8 +112,8 @@ struct Carriage {
 
 [[nodiscard]] Hosts hosts_of(const Numbering& numbering, std::size_t rank);
 
-/// One rank for every host: its leader.
-[[nodiscard]] Numbering leaders_of(const Numbering& numbering);
+/// One rank for every host: its leader. `numbering`: of the ranks of `hosts`.
+[[nodiscard]] Numbering leaders_of(const Numbering& numbering, const Hosts& hosts);
 
 /// The ranks of each host act together: one of them, the leader, carries for all.
 struct HostTeam {
@@ -121,7 +121,6 @@ struct HostTeam {
   Numbering leaders;
   std::unique_ptr<HostMemory> memory;
   MPI_Comm between_leaders = MPI_COMM_NULL;  ///< the runtime's alone; on other ranks nothing
-  std::vector<std::size_t> by_leader;        ///< the hosts, in the order of their leaders in that communicator
 
   /// Bytes that a call with messages of `bytes` bytes needs on the fullest host; it grows with `bytes`.
   [[nodiscard]] std::size_t needed(const Collective& collective, std::size_t bytes) const;
@@ -177,16 +176,16 @@ class VectorPlaces {
  public:
   /// Bytes that messages of at most `longest` bytes between any two ranks need on the fullest host.
   [[nodiscard]] static std::size_t needed(const Hosts& hosts, std::size_t longest) {
-    const std::size_t ranks = hosts.together, most = hosts.fullest;
+    const std::size_t ranks = hosts.together, most = hosts.most;
     const std::size_t tables = numbers(hosts) * (most + 1) * sizeof(std::uint64_t) +
                                ranks * most * sizeof(std::uint32_t) + (most + 4) * alignment;
     return tables + most * room_of_rank(hosts, longest) + ranks * (most_row_overhead(most) + most * longest);
   }
   /// The longest message that `bytes` bytes have room for; 0: none.
   [[nodiscard]] static std::size_t longest(const Hosts& hosts, std::size_t bytes) {
-    const std::size_t pairs = hosts.together * hosts.fullest;
-    const std::size_t fixed = needed(hosts, 0) + hosts.fullest * alignment;  // rooms end in whole lines
-    constexpr std::size_t most_of_a_host = std::size_t{1} << 30;             // counts of the MPI library are int
+    const std::size_t pairs = hosts.together * hosts.most;
+    const std::size_t fixed = needed(hosts, 0) + hosts.most * alignment;  // rooms end in whole lines
+    constexpr std::size_t most_of_a_host = std::size_t{1} << 30;          // counts of the MPI library are int
     return fixed >= bytes ? 0 : std::min((bytes - fixed) / 2, most_of_a_host) / pairs;
   }
 

@@ -62,7 +62,7 @@ void TwoLevelOperation::put_mark(std::byte* at) const {
 void TwoLevelOperation::check_mark(const std::byte* at, std::size_t host) {
   Mark mark = given_;
   std::memcpy(&mark, at, mark_bytes());
-  if (mark != given_) differs({hosts().ranks[host].front(), LengthMismatch::unknown, given_});
+  if (mark != given_) differs({hosts().leader(host), LengthMismatch::unknown, given_});
 }
 
 /// Only ranks that detected the mismatch print the reason.

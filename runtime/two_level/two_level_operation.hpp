@@ -49,8 +49,6 @@ class TwoLevelOperation : public Operation {
 
  protected:
   [[nodiscard]] const Hosts& hosts() const { return team_.hosts; }
-  /// In the order in which the MPI library knows their leaders.
-  [[nodiscard]] const std::vector<std::size_t>& hosts_by_leader() const { return team_.by_leader; }
   [[nodiscard]] HostMemory& memory() const { return *team_.memory; }
   [[nodiscard]] const Planned& planned() const { return exchange_.planned(); }
   /// Publishes this rank's arguments, from put(). The call fails on all ranks of a host where these differ.

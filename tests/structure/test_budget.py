@@ -15,7 +15,7 @@ SLACK = 500  # a ceiling that is further above than this has been forgotten
 # Room: most lines of code today, and where it is to go.
 LINES = {
     "core": (29_450, 25_000),
-    "runtime": (17_600, 15_500),
+    "runtime": (17_550, 15_500),
     "sort": (5_900, 5_800),
     "bindings": (1_880, 1_500),
     "python": (31_700, 25_000),

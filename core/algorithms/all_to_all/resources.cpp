@@ -84,11 +84,11 @@ Resources::Resources(const Network& network, const SendPools& pools, std::span<c
   const std::uint64_t ranks = network.ranks(), channels = network.channels();
   RankSets senders(channels, ranks), receivers(channels, ranks);
   std::vector<std::uint64_t> used(2 * ranks + channels, 0);
+  std::vector<Channel> route;
   for (const Hop hop : hops) {
-    network.find_route(hop.src, hop.dst, route_);
     ++used[pools.of(hop.src)];
     ++used[ranks + hop.dst];
-    for (const Channel channel : route_) {
+    for (const Channel channel : network.find_route(hop.src, hop.dst, route)) {
       senders.add(channel, hop.src);
       receivers.add(channel, hop.dst);
       ++used[2 * ranks + channel];
@@ -116,8 +116,10 @@ Resources::Resources(const Network& network, const SendPools& pools, std::span<c
 void Resources::append(Hop hop, std::vector<std::uint32_t>& needs) const {
   const std::uint64_t ranks = network_.ranks();
   needs.push_back(number_[pools_.of(hop.src)]);
-  for (const Channel channel : network_.find_route(hop.src, hop.dst, route_))
-    if (number_[2 * ranks + channel] != never_full) needs.push_back(number_[2 * ranks + channel]);
+  const auto begin = static_cast<std::ptrdiff_t>(needs.size());
+  network_.append_route(hop.src, hop.dst, needs);
+  std::for_each(needs.begin() + begin, needs.end(), [&](std::uint32_t& need) { need = number_[2 * ranks + need]; });
+  needs.erase(std::remove(needs.begin() + begin, needs.end(), never_full), needs.end());
   needs.push_back(number_[ranks + hop.dst]);
 }
 

@@ -66,7 +66,6 @@ class Resources {
   std::vector<std::uint32_t> number_;  ///< numbers of the pools' send ports, receive ports and channels; or never_full
   std::vector<std::uint32_t> capacity_;
   std::vector<std::uint64_t> load_;
-  mutable std::vector<Channel> route_;
 };
 
 /// Messages in phases 0 … phases() − 1, no resource overfull. One row of all phases per resource, so

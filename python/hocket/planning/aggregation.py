@@ -105,7 +105,11 @@ def runs_two_level(network: _core.Network, demand: _core.Demand) -> bool:
     if demand.pattern not in PATTERNS or one_giver:
         return False
     groups = _core.groups_of(network)
-    return not _core.why_not_two_level(groups, demand) and _least_memory(groups, demand) <= MEMORY
+    if _core.why_not_two_level(groups, demand):
+        return False
+    blocks = demand.contributions
+    vector = sum(blocks) if blocks else demand.ranks * demand.bytes
+    return int(_core.vectors_held(groups, demand.pattern)) * vector <= MEMORY
 
 
 def seconds_of(
@@ -179,13 +183,3 @@ def demand_of_ranks(network: _core.Network, between: _core.Demand) -> _core.Dema
 def find_demand(name: str, ranks: int, bytes: int) -> _core.Demand:
     """Demand of a collective without a root."""
     return find(name).demand(ranks, bytes, 0)
-
-
-def _least_memory(groups: _core.HostGroups, demand: _core.Demand) -> int:
-    """Bytes that the fullest host needs at least; 0: not known without the layout."""
-    if demand.pattern == IRREGULAR:
-        return 0
-    if demand.pattern == ALL_TO_ALL:
-        return int(2 * groups.most * demand.ranks * demand.bytes)
-    total = sum(demand.contributions) if demand.contributions else demand.ranks * demand.bytes
-    return int(total if demand.pattern == ALL_GATHER else total * (groups.most + 1))
