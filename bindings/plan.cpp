@@ -193,7 +193,7 @@ void bind_plan(nb::module_& m) {
             nb::gil_scoped_release release;
             const PlanFile file(bytes);
             Plan plan = file.plan();
-            plan.network = std::make_shared<const Network>(file.network());
+            plan.network = std::make_shared<const Network>(Network::with_routes(file.network()));
             return plan;
           },
           "data"_a,

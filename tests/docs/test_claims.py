@@ -368,6 +368,7 @@ def test_the_table_of_best_native_algorithms() -> None:
         "allreduce": "all-reduce",
         "reduce_scatter": "reduce-scatter",
         "alltoall": "all-to-all",
+        "bcast": "broadcast",
     }
     libraries = {"mpich": "MPICH", "openmpi": "Open MPI"}
     rows = [row for row in cells_of("best-native")[1:] if len(row) == 11]

@@ -17,7 +17,7 @@ int main() {
   const Algorithm& found = find_algorithm("rotation");
   NetworkSpec star{.names = {"a", "b", "c", "switch"}, .ranks = {1, 1, 1, 0},
                    .links = {{0, 3, 1e9, 0}, {1, 3, 1e9, 0}, {2, 3, 1e9, 0}}};
-  const Network network(star);
+  const Network network = Network::with_routes(star);
   Demand demand;
   demand.ranks = 3;
   demand.bytes = 8;
