@@ -23,19 +23,24 @@ DRIVER = ["sh", "-c", 'echo > "$TMPDIR/cc.s"; sleep 100 & echo "$!" > "$0"; wait
 
 BUILDER = """
 import os, sys
+from contextlib import contextmanager
 from pathlib import Path
-from hocket.system.cache import build_once
-from hocket.launch.runtime import compiling
+from hocket.launch import process
 from hocket.launch.runtime.compiling import compile_native
+from hocket.system.cache import build_once
 
 pids, command = sys.argv[1], sys.argv[2:]
+ends_with_us = process.ending_with_us
 
-class Compile(compiling._Compile):
-    def __init__(self, *arguments):
-        super().__init__(*arguments)
-        Path(pids).with_name("started").touch()
+@contextmanager
+def ending_with_us():
+    with ends_with_us() as tell:
+        def tell_us_too(group):
+            tell(group)
+            Path(pids).with_name("started").touch()
+        yield tell_us_too
 
-compiling._Compile = Compile
+process.ending_with_us = ending_with_us
 compiles = lambda folder, work: compile_native([*command, f"{pids}/0"], os.environ, work)
 build_once("runtime-1", ["a"], compiles)
 """
