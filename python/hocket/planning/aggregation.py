@@ -109,7 +109,7 @@ def runs_two_level(network: _core.Network, demand: _core.Demand) -> bool:
         return False
     blocks = demand.contributions
     vector = sum(blocks) if blocks else demand.ranks * demand.bytes
-    return int(_core.vectors_held(groups, demand.pattern)) * vector <= MEMORY
+    return bool(_core.vectors_held(groups, demand.pattern) * vector <= MEMORY)
 
 
 def seconds_of(
