@@ -52,10 +52,9 @@ def require_root() -> None:
 
 def in_thread(work: Callable[[], T]) -> T:
     """Run ``work`` in a thread of its own and return its result or raise its exception."""
-    with ThreadPoolExecutor(
-        1, "hocket-lab"
-    ) as pool:  # waits at its end, after Ctrl-C too: what is being made must be
-        return pool.submit(work).result()  # there before it is removed
+    # It is waited for after Ctrl-C, too: what it makes must be there before it is removed.
+    with ThreadPoolExecutor(1, "hocket-lab") as pool:
+        return pool.submit(work).result()
 
 
 def mount(source: str, target: Path, flags: int) -> None:
