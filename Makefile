@@ -5,8 +5,6 @@ SHELL := /bin/bash
 # What is made here is code that will be run: nobody else may write to it, whatever the umask.
 .SHELLFLAGS := -c 'umask go-w; eval "$$1"' bash
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# Python compiles what is imported, a tenth of what there is.
-export PIP_NO_COMPILE := 1
 
 VENV := .venv
 VENV_OPENMPI := .venv-openmpi

@@ -112,9 +112,7 @@ class Calibration:
     hosts: Count
     cores: Count  # of a host, that its ranks may use
     ranks_per_host: Count
-    host_rate: (
-        Annotated[float, Limits(1e-3, 1e18)] | None
-    )  # as the network was described; None: there was no network
+    host_rate: Annotated[float, Limits(1e-3, 1e18)] | None  # as described; None: there was no network
     wiring: Word | None
     classes: Annotated[tuple[Class, ...], Limits(1, MOST_ENTRIES)]  # nearest first
     eager: Bytes  # bytes: the longest message that was sent before its receiver asked for it
@@ -125,9 +123,7 @@ class Calibration:
     sendrecv: Figure  # MPI_Sendrecv of one byte, by all ranks at once
     host_flows: Annotated[tuple[Flows, ...], Limits(0, MOST_ENTRIES)]  # into one host
     switch_link_flows: Annotated[tuple[Flows, ...], Limits(0, MOST_ENTRIES)]  # from one switch to another
-    memory: (
-        dict[str, Annotated[float, Limits(0, 1e12)]] | None
-    )  # MB/s of the basic transfers of `hocket calibrate memory`
+    memory: dict[str, Annotated[float, Limits(0, 1e12)]] | None  # MB/s of each basic transfer
     memory_origin: Word
     seconds: Annotated[float, Limits(0, 1e6)]  # that measuring took
     left_out: Bytes  # figures that there was no time for
