@@ -215,7 +215,8 @@ def test_the_documented_module(shell: Shell, tmp_path: Path) -> None:
     """It says what the ``export`` lines say; everybody can read what it names, and nobody else write."""
     text = MODULE.replace("/opt/modulefiles", "modules").replace("/opt/hocket", str(tmp_path / "opt"))
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hocket"
-    passing = shutil.ignore_patterns("build-*", "report-*", ".*", "*.lock", "*.json")  # may go while it is copied
+    # Other tests may remove these while they are copied.
+    passing = shutil.ignore_patterns("build-*", "report-*", ".*", "*.lock", "*.json")
     shutil.copytree(cache, tmp_path / "opt" / "hocket", ignore=passing)
     assert scheduled(shell(text + BATCH, HOCKET_LOG="1"))
     modulefile = (tmp_path / "modules" / "hocket").read_text()
