@@ -42,18 +42,25 @@ $(PYTHON_OF_VENV):
 	@test -n "$(PYTHON)" || { echo "no Python of at least 3.11 found; set PYTHON=/path/to/python3" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 
-# Of pip's report only the compiler's progress is shown; the rest is kept for when something fails.
+# Of pip's report only the compiler's progress is shown; the rest is kept for when something fails. What Hocket needs is
+# installed meanwhile.
 INSTALL_LOG := $(VENV)/install.log
 COMPILE_PAPERS := ON
+EXTRAS := lab mpich mpi4py test
 $(INSTALLED): $(NATIVE) | $(PYTHON_OF_VENV)
 	@command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || \
 	  { echo "no C++ compiler found; install g++ or clang" >&2; exit 2; }
 	$(PYTHON_OF_VENV) -m pip install --quiet 'scikit-build-core>=0.11' 'nanobind>=2.4' 'cmake>=3.22' ninja
 	@echo "installing Hocket and what it needs, compiling its core (a minute on two cores)"
 	@set -o pipefail; export PATH="$(abspath $(BIN)):$$PATH"; \
-	  $(PYTHON_OF_VENV) -m pip install -v --no-build-isolation -C cmake.define.HOCKET_PAPERS=$(COMPILE_PAPERS) --editable '.[lab,mpich,mpi4py,report]' 2>&1 | tee $(INSTALL_LOG) | \
+	  $(PYTHON_OF_VENV) -m pip install --quiet $$($(PYTHON_OF_VENV) -c 'import tomllib; \
+	    project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	    print(*project["dependencies"], *sum((project["optional-dependencies"][extra] for extra in "$(EXTRAS)".split()), []))') & \
+	  needed=$$!; \
+	  $(PYTHON_OF_VENV) -m pip install -v --no-deps --no-build-isolation -C cmake.define.HOCKET_PAPERS=$(COMPILE_PAPERS) --editable . 2>&1 | tee $(INSTALL_LOG) | \
 	  sed -un 's/^ *\(\[[0-9]*\/[0-9]*\]\) Building .*/  compiled \1/p' || \
-	  { grep -iE 'error|FAILED' $(INSTALL_LOG); echo "installing failed; all of it: $(INSTALL_LOG)"; exit 1; } >&2
+	  { grep -iE 'error|FAILED' $(INSTALL_LOG); echo "installing failed; all of it: $(INSTALL_LOG)"; wait $$needed; exit 1; } >&2; \
+	  wait $$needed
 	@touch $@
 
 $(STAMP): $(INSTALLED)
@@ -74,6 +81,7 @@ $(VENV_OPENMPI)/.hocket-setup: Makefile | $(PYTHON_OF_VENV)
 
 # What reproduces the papers is compiled for tests.
 demo: COMPILE_PAPERS := $(if $(wildcard $(STAMP)),ON,OFF)
+demo: EXTRAS := lab mpich mpi4py
 demo: $(INSTALLED) ## plans, proves and runs an all-to-all on this machine
 	$(PYTHON_OF_VENV) examples/demo.py
 

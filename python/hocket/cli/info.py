@@ -143,8 +143,8 @@ def tell_flags(flags: Flags, mpi_name: str | None) -> None:
         click.echo(for_programs(shlex.join(compile_flags(includes))))
         return
     mpi = replace(find_mpi(mpi_name), abi=Abi(flags.abi))
-    runtime = find_runtime(mpi.mpicc).library
-    libraries = [find_sort(mpi.mpicc), runtime] if flags.sort else [runtime]
+    sort = [find_sort(mpi.mpicc)] if flags.sort else []
+    libraries = [*sort, find_runtime(mpi.mpicc).library]
     if flags.pkg_config:
         click.echo(for_programs(pkg_config_file(__version__, includes, libraries)), nl=False)
     elif flags.cmake:
@@ -215,7 +215,7 @@ def _setting(variable: Any, environment: Mapping[str, str]) -> dict[str, str]:
 def _mpis(which: str | None) -> list[dict[str, str]]:
     """Each MPI that is found, or the one asked for: its launcher, its version and its runtime."""
     from hocket.launch.mpi import MpiFamily, find_mpi
-    from hocket.launch.runtime.build import built_runtime
+    from hocket.launch.runtime.build import runtime_library
     from hocket.launch.runtime.compiling import read_wrapper
     from hocket.launch.runtime.ready import ready_runtime
 
@@ -232,8 +232,8 @@ def _mpis(which: str | None) -> list[dict[str, str]]:
             if ready := ready_runtime(mpi.mpicc):
                 version = ready.mpi_name
             version = read_wrapper(mpi.mpicc).version
-            runtime = ready.library if ready else built_runtime(mpi.mpicc)
-            said = "not built yet" if runtime is None else f"in {runtime.parent}"
+            runtime = ready.library if ready else runtime_library(mpi.mpicc)
+            said = f"in {runtime.parent}" if runtime.is_file() else "not built yet"
         except HocketError as error:
             said = f"in {ready.library.parent}" if ready else f"cannot be built: {error.what}"
         found.append({"mpiexec": mpi.mpiexec, "version": version, "runtime": said})

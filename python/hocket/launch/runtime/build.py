@@ -118,10 +118,9 @@ def build_runtime(mpicc: str) -> Runtime:
     return Runtime(home / SHIM, home / LIBRARY, wrapper.mpi)
 
 
-def built_runtime(mpicc: str) -> Path | None:
-    """The library built for the MPI behind ``mpicc``; None if it is not built yet. Raises as build_runtime() does."""
-    library = cache_dir() / _runtime_name(read_wrapper(mpicc)) / LIBRARY
-    return library if library.is_file() else None
+def runtime_library(mpicc: str) -> Path:
+    """Where the library for the MPI behind ``mpicc`` lies once it is built. Raises as build_runtime() does."""
+    return cache_dir() / _runtime_name(read_wrapper(mpicc)) / LIBRARY
 
 
 def _runtime_name(wrapper: Wrapper) -> str:
@@ -138,7 +137,8 @@ def _runtime_name(wrapper: Wrapper) -> str:
 
 
 def build_sort(mpicc: str, runtime: Path) -> Path:
-    """The library of sorting and permuting for the MPI behind ``mpicc``; compiled on first use. It loads this runtime.
+    """The library of sorting and permuting for the MPI behind ``mpicc``; compiled on first use. It loads this runtime,
+    which is built after it where it must be: another process may be building it.
 
     Raises as build_runtime() does.
     """
@@ -148,6 +148,8 @@ def build_sort(mpicc: str, runtime: Path) -> Path:
     def build(folder: Path, work: Path) -> None:
         with progress(f"sorting and permuting for {wrapper.version}"):
             made = _compile(wrapper, "sort/mpi", work)
+        if not runtime.exists():
+            build_runtime(mpicc)
         beside = [f"-L{runtime.parent}", "-lhocket_runtime", f"-Wl,-rpath,{runtime.parent}"]
         _link(wrapper, [made, *core, *beside], folder / SORT_LIBRARY, work)
 

@@ -30,6 +30,7 @@ from hocket.launch.runtime.build import (
     can_hold,
     digest_of,
     native_dir,
+    runtime_library,
 )
 from hocket.system.cache import build_once, check_installed
 from hocket.system.files import real_path
@@ -59,7 +60,8 @@ def find_runtime(mpicc: str) -> Runtime:
 
 def find_sort(mpicc: str) -> Path:
     """The library of sorting and permuting, which loads that runtime. Raises as find_runtime() does."""
-    runtime = find_runtime(mpicc).library
+    ready = ready_runtime(mpicc)
+    runtime = ready.library if ready else runtime_library(mpicc)
     return ready_sort(runtime) or build_sort(mpicc, runtime)
 
 
