@@ -113,6 +113,18 @@ def test_leaves_of_many_hosts(ratio: int) -> None:
     assert found_sets(probe) == set(true_splits(plan))
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_unequal_leaves_behind_equal_links(seed: int) -> None:
+    """Small ones leave each other more than their share, and are still told apart."""
+    rng = Random(seed)
+    plan = with_rates(star_of_switches([rng.randint(22, 30) for _ in range(20)]), [1] * 19)
+    for index, ends in enumerate(plan.links):
+        if not plan.ranks[ends[0]] and not plan.ranks[ends[1]]:
+            plan.rates[index] = 16 * HOST
+    probe = probed(Simulated(plan.build(), 0.1), seed, most=2000)
+    assert found_sets(probe) == set(true_splits(plan))
+
+
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
 def test_a_thousand_hosts(seed: int) -> None:
     """Half of the rounds that each set alone would take: hosts beside known sets are asked at once with these."""
