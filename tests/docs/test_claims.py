@@ -208,7 +208,7 @@ def measured_trees() -> Figures:
     large = [row for row in rows_of("measured-trees-simulated") if row["hosts"] == 4096]
     assert right["simulated, noise 10 %, 4096 hosts"][0] == "1" and right[
         "simulated, noise 10 %, 512 hosts"
-    ] == ("2", "3")
+    ] == ("3", "3")
     found = [row["found"] for row in large]
     return noise[1], noise[0], traffic[0], min(found), max(found), max(row["bottlenecks"] for row in large)
 
