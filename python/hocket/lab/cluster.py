@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -136,7 +136,7 @@ class Lab:
         # Absolute, as a later command may be given elsewhere.
         file = Path(network.source)
         source = str(real_path(file)) if network.source and file.is_file() else network.source
-        lab = cls(state.LabState(lab_id, nodes, tmp, owner, source, options.to_json()))
+        lab = cls(state.LabState(lab_id, nodes, tmp, owner, source, asdict(options)))
         try:
             lab.state.save()
             if not keep:

@@ -69,10 +69,6 @@ class LabOptions:
         apply_options(wired, says)
         return wired
 
-    def to_json(self) -> dict[str, Any]:
-        """A dictionary for JSON."""
-        return asdict(self)
-
 
 def check_ranks(ranks: int | None, held: int) -> int:
     """Number of ranks to start on hosts that hold ``held``. Raises :class:`UsageError` if that is impossible."""
