@@ -3,11 +3,10 @@
 Planning, on any machine: ``hocket.plan(network, demand)`` schedules an exchange on a ``hocket.Network``,
 ``hocket.verify`` proves the ``hocket.Plan``, ``hocket.simulate`` predicts it (hocket help c-and-python).
 
-With mpi4py: ``hocket.Exchange`` runs irregular exchanges, ``hocket.sort`` sorts distributed arrays,
-``hocket.permute`` and its sisters move their elements.
+With mpi4py: ``hocket.Exchange`` runs irregular exchanges, ``hocket.sort`` sorts distributed arrays, ``hocket.permute``
+and its sisters move their elements.
 
-Errors that a caller can cause are a ``hocket.HocketError``.
-"""
+Errors that a caller can cause are a ``hocket.HocketError``."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
 """Beginning of the commands ``hocket`` (``python -m hocket``) and ``hocket-sort``.
 
-Ctrl-C ends them quietly, also while parts are imported and when they are over.
-"""
-
-from __future__ import annotations
+Ctrl-C ends them quietly, also while parts are imported and when they are over."""
 
 import importlib
 import os

@@ -1,10 +1,7 @@
 """Exceptions of the Python API.
 
-Everything a user can cause is a :class:`HocketError`; the command line prints
-its text as one message and exits with code 2 (bad input or usage).
-"""
-
-from __future__ import annotations
+Everything a user can cause is a :class:`HocketError`; the command line prints its text as one message and exits with
+code 2 (bad input or usage)."""
 
 from dataclasses import dataclass
 
@@ -23,8 +20,7 @@ class Where:
 class HocketError(Exception):
     """Base of all errors that bad input, usage or environment can cause.
 
-    The text reads ``where: what; remedy``.
-    """
+    The text reads ``where: what; remedy``."""
 
     def __init__(self, what: str, *, where: Where | None = None, remedy: str = "") -> None:
         self.what = what

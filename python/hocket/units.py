@@ -1,10 +1,7 @@
 """Rates, sizes and times as people write them: ``1Gbit``, ``125MB/s``, ``64KiB``, ``5us``.
 
-A small ``b`` or ``bit`` means bits, a capital ``B`` means bytes. ``k``, ``M``, ``G``, ``T`` are powers of
-1000, ``Ki``, ``Mi``, ``Gi``, ``Ti`` powers of 1024. Internally a rate is bytes per second, a time seconds.
-"""
-
-from __future__ import annotations
+A small ``b`` or ``bit`` means bits, a capital ``B`` means bytes. ``k``, ``M``, ``G``, ``T`` are powers of 1000, ``Ki``,
+``Mi``, ``Gi``, ``Ti`` powers of 1024. Internally a rate is bytes per second, a time seconds."""
 
 import math
 import re
@@ -83,8 +80,7 @@ def parse_time(text: str) -> float:
     """Seconds, at most a million, from ``5us``, ``0.1ms`` or ``2s``; a bare ``0`` needs no unit."""
     if text.strip() == "0":
         return 0.0
-    seconds = _parse(text, _TIME_UNITS, "time", "write it like 5us, 0.1ms or 2s")
-    if seconds > MAX_SECONDS:
+    if (seconds := _parse(text, _TIME_UNITS, "time", "write it like 5us, 0.1ms or 2s")) > MAX_SECONDS:
         raise UsageError(f"{text.strip()} is too long", remedy=f"give at most {MAX_SECONDS:.0f}s")
     return seconds
 

@@ -1,8 +1,6 @@
 """The command line. Each command lives in a file of its own and is imported when it is called, so that
 what one command needs cannot break the others."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import os
@@ -14,7 +12,7 @@ from typing import Any, Final
 
 import click
 
-from hocket.cli._shared.commands import Group, with_completion
+from hocket.cli._shared.commands import Group, group, option, with_completion
 from hocket.cli._shared.failure import (
     Failure,
     NobodyReadsError,
@@ -70,8 +68,7 @@ class LazyGroup(Refusing, Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        entry = COMMANDS.get(cmd_name)
-        if entry is None:
+        if (entry := COMMANDS.get(cmd_name)) is None:
             return None
         module, _, name = entry.target.partition(":")
         with failures():
@@ -86,11 +83,11 @@ class LazyGroup(Refusing, Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, COMMANDS))
-        for group in dict.fromkeys(entry.group for entry in COMMANDS.values()):
+        for title in dict.fromkeys(entry.group for entry in COMMANDS.values()):
             rows = [
-                (name.ljust(width), entry.summary) for name, entry in COMMANDS.items() if entry.group == group
+                (name.ljust(width), entry.summary) for name, entry in COMMANDS.items() if entry.group == title
             ]
-            with formatter.section(group):
+            with formatter.section(title):
                 formatter.write_dl(rows)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
@@ -111,24 +108,19 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         ctx.exit()
 
 
-@click.group(
-    cls=LazyGroup,
+@group(
+    "hocket plan all-to-all --network tree:4x8",
+    "hocket run --network cluster.toml -n 32 -- ./program",
+    kind=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
-    examples=(
-        "hocket plan all-to-all --network tree:4x8",
-        "hocket run --network cluster.toml -n 32 -- ./program",
-    ),
 )
-@click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version,
-    help="Print the version and exit.",
-)  # fmt: skip
+@option("--version", "Print the version and exit.", is_eager=True, expose_value=False,
+        callback=_print_version)  # fmt: skip
 def cli() -> None:
     """Compute, verify and run contention-free schedules for MPI collectives.
 
     A network and a collective give a schedule in which no two messages share a link at a time. Programs use it
-    unmodified.
-    """
+    unmodified."""
 
 
 def main(arguments: Sequence[str] | None = None, command: click.Command = cli, name: str = "hocket") -> int:

@@ -1,14 +1,12 @@
 """``hocket network balance``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click
 
 from hocket import _core
 from hocket._core import Bounds, Network
-from hocket.cli._shared.commands import Command
+from hocket.cli._shared.commands import command
 from hocket.cli._shared.options import defaults_options, load_network, loud, output_option
 from hocket.cli._shared.work import (
     as_columns,
@@ -23,17 +21,12 @@ from hocket.demand.collectives import ALL_TO_ALL
 from hocket.errors import UsageError
 from hocket.network import Defaults
 from hocket.network.families import dimension_of
+from hocket.network.writer import network_files
 
 MOST_CHANNELS = 10  # of a graph; --json has all that change
 
 
-@click.command(
-    cls=Command,
-    examples=(
-        "hocket network balance torus:8x8/up -o even.toml",
-        "hocket network balance cluster.toml --json",
-    ),
-)
+@command("hocket network balance torus:8x8/up -o even.toml", "hocket network balance cluster.toml --json")
 @click.argument("source", metavar="NETWORK")
 @output_option("FILE.toml", "Write the network with these routes, as Hocket's TOML.")
 @defaults_options
@@ -42,10 +35,7 @@ def balance(source: str, output: str | None, defaults: Defaults) -> None:
     """Propose routes that load the links more evenly.
 
     A torus gets other ties: the direction of messages that go half-way round. A graph gets other next hops among the
-    shortest ones. The routers are not changed.
-    """
-    from hocket.network.writer import network_files
-
+    shortest ones. The routers are not changed."""
     need_toml(output)
     check_writable(output, in_place=True)
     known = load_network(source, defaults)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hocket.cli._shared.commands import Collectives, Command, Number, options
+from hocket.cli._shared.commands import Collectives, Command, Number, group, option, options
 from hocket.cli._shared.launching import (
     check_places,
     check_ranks_here,
@@ -24,6 +24,9 @@ from hocket.cli._shared.request import seed_option
 from hocket.cli._shared.work import check_writable, json_option, wants_json, write_atomically
 from hocket.demand.collectives import COLLECTIVES, IRREGULAR
 from hocket.errors import UsageError
+from hocket.launch.environment import RuntimeOptions
+from hocket.launch.job import Job, in_a_job, need_mpi4py, run_here, run_job, work_of
+from hocket.launch.mpi import Mpi, find_mpi
 from hocket.measure.bench_rows import (
     EQUAL_CALLS,
     Row,
@@ -35,41 +38,38 @@ from hocket.measure.bench_rows import (
     row_line,
     title_line,
 )
+from hocket.network import read_network
+from hocket.network.chosen import job_hosts
 from hocket.system.records import record
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-    from hocket.launch.environment import RuntimeOptions
-    from hocket.launch.mpi import Mpi
-
 DEFAULT_SIZES: Final = "8:1M"
 _WORK: Final = "hocket.measure.bench:work"
 
 
-@click.group(
-    cls=Collectives,
-    examples=(
-        "hocket bench all-to-all -n 8 --network cluster.toml --sizes 8:1M",
-        "srun hocket bench MPI_Alltoallv --density 0.5 --csv times.csv",
-    ),
+@group(
+    "hocket bench all-to-all -n 8 --network cluster.toml --sizes 8:1M",
+    "srun hocket bench MPI_Alltoallv --density 0.5 --csv times.csv",
+    kind=Collectives,
 )
 def bench() -> None:
     """Measure native and scheduled collectives side by side, in one job.
 
     Started as a rank (by 'hocket run', 'hocket lab run', srun or mpiexec), it measures in that job. Otherwise it starts
-    -n ranks. A collective may be called by its MPI name.
-    """
+    -n ranks. A collective may be called by its MPI name."""
 
 
 _options = options(
-    click.option("--sizes", default=DEFAULT_SIZES, show_default=True, metavar="SIZES",
-                 help="Message sizes: a list, or a range such as 8:1M (each twice the last) or 8:1M:4 (four times)."),
+    option("--sizes SIZES",
+           "Message sizes: a list, or a range such as 8:1M (each twice the last) or 8:1M:4 (four times).",
+           default=DEFAULT_SIZES),
     ranks_option(),
-    click.option("--time", "seconds", type=Number(min=0, max=3600), default=1.0, show_default=True,
-                 metavar="SECONDS", help="Time for each size, native and scheduled together."),
+    option("--time SECONDS", "Time for each size, native and scheduled together.", "seconds",
+           type=Number(min=0, max=3600), default=1.0),
     json_option,
-    click.option("--csv", "csv_file", metavar="FILE", help="Write the table as CSV, a line for each size."),
+    option("--csv FILE", "Write the table as CSV, a line for each size.", "csv_file"),
     plot_option({"times": "time by size, and the ratio of native to scheduled"}),
     mpi_option,
     hostfile_option,
@@ -78,9 +78,7 @@ _options = options(
 )  # fmt: skip
 
 
-_candidates_option = click.option(
-    "--candidates", is_flag=True, help="Measure every candidate, and say which one a run would select."
-)
+_candidates_option = option("--candidates", "Measure every candidate, and say which one a run would select.")
 
 
 def _command(name: str, call: str) -> click.Command:
@@ -108,8 +106,8 @@ for _name, _call in EQUAL_CALLS.items():
     ),
 )
 @_options
-@click.option("--density", type=Number(min=0, max=1), default=1.0, show_default=True, metavar="SHARE",
-              help="Share of the pairs of ranks that exchange a message.")  # fmt: skip
+@option("--density SHARE", "Share of the pairs of ranks that exchange a message.", type=Number(min=0, max=1),
+        default=1.0)  # fmt: skip
 @seed_option
 def irregular(**options: Any) -> None:
     """Measure MPI_Alltoallv with random messages of 0.5 to 1.5 times each size."""
@@ -129,9 +127,6 @@ def _bench(
     options: RuntimeOptions,
     **asked: Any,
 ) -> None:
-    from hocket.launch.job import Job, in_a_job, need_mpi4py, run_here, run_job, work_of
-    from hocket.launch.mpi import find_mpi
-
     what = {"pattern": pattern, "sizes": parse_sizes(sizes), "network": source, **asked}
     if asked.get("candidates") and plots:
         raise UsageError("--candidates and --plot exclude each other", remedy="write a table by --csv")
@@ -156,8 +151,6 @@ def _bench(
     need_network(source, options)
     check_ranks_here(ranks, hostfile)
     if source == MEASURE:
-        from hocket.network.chosen import job_hosts
-
         source = what["network"] = kept_or_measured(
             job_hosts(os.environ, hostfile), ranks, mpi_name, hostfile
         )
@@ -210,8 +203,7 @@ class _Output:
                 f"{self._header['MPI']}; ranks: {self._header['Ranks']}; network: {self._header['Network']}"
             )
             draw_bench(self._rows, plot, title=f"hocket {self._header['Hocket']}", subtitle=subtitle)
-        wrong = next((row for row in self._rows if row.wrong), None)
-        if wrong is None:
+        if (wrong := next((row for row in self._rows if row.wrong), None)) is None:
             return 0
         click.echo(f"hocket: wrong data with messages of {wrong.bytes} bytes: {wrong.wrong}", err=True)
         return 1
@@ -220,7 +212,6 @@ class _Output:
 def _environment(mpi: Mpi, ranks: int, source: str | None, options: RuntimeOptions) -> dict[str, str]:
     """Environment with which the ranks follow schedules; empty without a network."""
     from hocket.launch.environment import scheduled_environment
-    from hocket.network import read_network
 
     if source is None:
         return {}

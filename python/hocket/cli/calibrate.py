@@ -1,14 +1,12 @@
 """``hocket calibrate``: what this machine's parts cost, measured once and used from then on."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
 from hocket import _core
-from hocket.cli._shared.commands import Choice, Command, Decorator, Group, Whole
+from hocket.cli._shared.commands import Choice, Decorator, Whole, command, group, option
 from hocket.cli._shared.launching import check_ranks_here, hostfile_option, job_network_option, mpi_option
 from hocket.cli._shared.measured import by_ranks
 from hocket.cli._shared.options import load_network, memory_option, output_option, plot_option, ranks_option
@@ -22,35 +20,42 @@ from hocket.cli._shared.work import (
     wants_json,
     write_atomically,
 )
+from hocket.costs.calibration import Calibration, Figure, Flows, from_json, kept_path, read_file_of
+from hocket.costs.model import kept_path as kept_profile
+from hocket.costs.model import read_profile
 from hocket.errors import UsageError
+from hocket.measure.memory import (
+    DIFFER,
+    MEANINGS,
+    WAYS,
+    composed,
+    cores,
+    made_slower,
+    transfers,
+    usable_memory,
+)
 from hocket.units import format_bytes, format_rate, format_time
-
-if TYPE_CHECKING:
-    from hocket.costs.calibration import Calibration, Figure, Flows
 
 
 def quick_option(seconds: int) -> Decorator:
-    return click.option("--quick", is_flag=True, help=f"Measure less, in {seconds} s, with less accuracy.")
+    return option("--quick", f"Measure less, in {seconds} s, with less accuracy.")
 
 
 def show_option(what: str, usual: str) -> Decorator:
-    return click.option("--show", metavar="FILE", is_flag=False, flag_value="",
-                        help=f"Measure nothing and show this {what}.  [default: {usual}]")  # fmt: skip
+    return option("--show FILE", f"Measure nothing and show this {what}.  [default: {usual}]", is_flag=False,
+                  flag_value="")  # fmt: skip
 
 
-@click.command(
-    cls=Command,
-    examples=(
-        "hocket calibrate network -n 32 --hostfile hosts --network cluster.toml",
-        "hocket calibrate network --show --network cluster.toml --plot costs=costs.svg",
-    ),
+@command(
+    "hocket calibrate network -n 32 --hostfile hosts --network cluster.toml",
+    "hocket calibrate network --show --network cluster.toml --plot costs=costs.svg",
 )
 @ranks_option(least=2)
 @mpi_option
 @hostfile_option
 @job_network_option("What is wired to what: tells distances and inter-switch links.")
-@click.option("--placement", type=Choice(["names", "order"]), default="names", show_default=True,
-              help="How ranks find their hosts: names (processor names) or order (rank i on place i).")  # fmt: skip
+@option("--placement", "How ranks find their hosts: names (processor names) or order (rank i on place i).",
+        type=Choice(["names", "order"]), default="names")  # fmt: skip
 @quick_option(8)
 @output_option("FILE", "File for the calibration.  [default: the one in the user's cache]")
 @show_option("calibration", "the one kept for --network")
@@ -68,10 +73,7 @@ def network(
     """Measure the costs of messages between hosts, in a minute at most.
 
     Started as a rank (by 'hocket lab run', srun or mpiexec), it measures in that job. Otherwise it starts -n ranks.
-    'hocket plan' and 'hocket simulate' predict by the result.
-    """
-    from hocket.costs.calibration import from_json, kept_path, read_file_of
-
+    'hocket plan' and 'hocket simulate' predict by the result."""
     pictures = [file for _, file in plots]
     for path in (output, *pictures):
         check_writable(path)
@@ -84,8 +86,7 @@ def network(
         return
     path = output or str(kept_path(description))
     what = {"source": source, "placement": placement, "quick": quick}
-    found = by_ranks("hocket.measure.calibration:work", what, **job)
-    if found is not None:
+    if (found := by_ranks("hocket.measure.calibration:work", what, **job)) is not None:
         write_atomically(path, [json.dumps(from_json(found).as_json(), indent=1) + "\n"])
         _tell(from_json(found), path, path, pictures)
 
@@ -157,9 +158,7 @@ def _flow_table(what: str, flows: tuple[Flows, ...]) -> str:
 LEAST_MEMORY: Final = 1 << 20
 
 
-@click.group(
-    cls=Group, examples=("hocket calibrate memory --quick", "hocket calibrate network -n 32 --hostfile hosts")
-)
+@group("hocket calibrate memory --quick", "hocket calibrate network -n 32 --hostfile hosts")
 def calibrate() -> None:
     """Measure the costs of memory and of messages, which predictions use."""
 
@@ -176,17 +175,8 @@ calibrate.add_command(network)
 @memory_option("Memory that each rank works on.  [default: by what is free]")
 @mpi_option
 @show_option("profile", "the one in use")
-@click.option(
-    "--evaluate", metavar="COMPOSITION", help="Also print the rate of this composition, such as 'wC1 o 1S0'."
-)
-@click.option(
-    "--width",
-    type=Whole(1, 1 << 20),
-    default=8,
-    show_default=True,
-    metavar="BYTES",
-    help="Size of an element in the table.",
-)
+@option("--evaluate COMPOSITION", "Also print the rate of this composition, such as 'wC1 o 1S0'.")
+@option("--width BYTES", "Size of an element in the table.", type=Whole(1, 1 << 20), default=8)
 @json_option
 def memory(
     ranks: int | None,
@@ -202,13 +192,9 @@ def memory(
 
     All ranks of this host measure at the same time. Permuting and sorting choose their methods by the result.
     """  # fmt: skip
-    from hocket.measure.memory import composed, transfers
-
     if evaluate is not None:
         composed(evaluate)  # say what is wrong with it before the long work
     if show is not None:
-        from hocket.costs.model import read_profile
-
         profile, where = read_profile(show or None), None
     else:
         profile, where = _measure(ranks, output, quick, memory_size, mpi_name)
@@ -226,9 +212,7 @@ def memory(
 def _measure(
     ranks: int | None, output: str | None, quick: bool, size: str | None, mpi_name: str | None
 ) -> tuple[_core.memory.Profile, str]:
-    from hocket.costs.model import kept_path
     from hocket.launch.mpi import find_mpi
-    from hocket.measure.memory import DIFFER, cores, made_slower, usable_memory
     from hocket.measure.memory import calibrate as measure
 
     check_writable(output)
@@ -239,7 +223,7 @@ def _measure(
     if memory < LEAST_MEMORY or memory > 4 * usable:
         raise UsageError(f"{memory} bytes per rank are too few or too many to measure with",
                          remedy=f"give from 1MiB to {4 * usable >> 20}MiB, or leave it out")  # fmt: skip
-    path = output or str(kept_path())
+    path = output or str(kept_profile())
     mpi = find_mpi(mpi_name)
     with progress_of() as report:
         profile = measure(mpi, ranks, memory, quick, report)
@@ -257,8 +241,6 @@ def _measure(
 
 
 def _transfers(figures: dict[str, float], width: int) -> list[str]:
-    from hocket.measure.memory import MEANINGS, WAYS, composed
-
     basic = [[name, MEANINGS[name], f"{rate:,.0f}"] for name, rate in figures.items()]
     ways = [[what, way, f"{composed(way, figures):,.0f}"] for what, way in WAYS.items()]
     return [

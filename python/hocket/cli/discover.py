@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hocket.cli._shared.commands import Command, given
+from hocket.cli._shared.commands import command, given, option
 from hocket.cli._shared.launching import hostfile_option, mpi_option
 from hocket.cli._shared.measured import answer, measure_network, measure_option, seconds_option, write_network
 from hocket.cli._shared.options import (
@@ -37,13 +37,20 @@ from hocket.cli._shared.work import (
     write_files,
 )
 from hocket.errors import MissingToolError, NetworkError, UsageError, Where
+from hocket.launch.job import in_a_job, need_mpi4py, run_here
+from hocket.network import Defaults, KnownNetwork
+from hocket.network.chosen import expand
+from hocket.network.known import known_network
+from hocket.network.neighbours import Choice, merge
+from hocket.network.readers.lldp import read_record
+from hocket.network.source import Source, load
+from hocket.network.writer import network_files
 from hocket.system.files import as_error, make_folders
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
     from hocket.measure.paths import Found
-    from hocket.network import Defaults, KnownNetwork
 
 
 CABLES: Final = "ibnetdiscover"
@@ -69,12 +76,9 @@ _ALLOWED: Final = (
 )
 
 
-@click.command(
-    cls=Command,
-    examples=(
-        "hocket network discover --measure -n 32 --hostfile hosts -o cluster.toml",
-        "hocket network discover --slurm -o cluster.toml --rate 100Gbit",
-    ),
+@command(
+    "hocket network discover --measure -n 32 --hostfile hosts -o cluster.toml",
+    "hocket network discover --slurm -o cluster.toml --rate 100Gbit",
 )
 @measure_option(
     "Measure which hosts share a bottleneck, and its rate. Start it as the program of a job, or give -n."
@@ -83,33 +87,19 @@ _ALLOWED: Final = (
 @mpi_option
 @hostfile_option
 @seconds_option("With --measure: about how long it may take.", 5, 3600)
-@click.option(
-    "--paths",
-    metavar="NETWORK",
-    help="Find the path of each source port. Start it as the program of a job with one rank on each host.",
-)
-@click.option("--infiniband", is_flag=True, help="Ask the InfiniBand subnet: ibnetdiscover and dump_fts.")
-@click.option("--slurm", is_flag=True, help="Ask Slurm's controller: scontrol show topology.")
-@click.option(
-    "--lldp",
-    is_flag=True,
-    help="Merge the LLDP records of nodes: FILEs, or folders of *.json, from lldpctl -f json.",
-)
+@option("--paths NETWORK",
+        "Find the path of each source port. Start it as the program of a job with one rank on each host.")  # fmt: skip
+@option("--infiniband", "Ask the InfiniBand subnet: ibnetdiscover and dump_fts.")
+@option("--slurm", "Ask Slurm's controller: scontrol show topology.")
+@option("--lldp", "Merge the LLDP records of nodes: FILEs, or folders of *.json, from lldpctl -f json.")
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @output_option("FILE.toml", "Write the network to this file.", required=True)
-@click.option(
-    "--keep",
-    metavar="FOLDER",
-    help="Folder to keep the tools' output in: ibnetdiscover.txt and dump_fts.txt, or scontrol.txt.",
-)
-@click.option("--names", metavar="FILE", help="File of node names by GUID, the tools' --node-name-map.")
-@click.option(
-    "--hosts", metavar="LIST", help="With --lldp: the hosts.  [default: nodes that do not forward frames]"
-)
-@click.option(
-    "--interface", metavar="PATTERN", help="With --lldp: use only the hosts' links on this interface."
-)
-@click.option("--without", metavar="LIST", help="With --lldp: nodes to leave out.")
+@option("--keep FOLDER",
+        "Folder to keep the tools' output in: ibnetdiscover.txt and dump_fts.txt, or scontrol.txt.")  # fmt: skip
+@option("--names FILE", "File of node names by GUID, the tools' --node-name-map.")
+@option("--hosts LIST", "With --lldp: the hosts.  [default: nodes that do not forward frames]")
+@option("--interface PATTERN", "With --lldp: use only the hosts' links on this interface.")
+@option("--without LIST", "With --lldp: nodes to leave out.")
 @defaults_options
 @json_option
 def discover(
@@ -134,11 +124,10 @@ def discover(
     them. A link that is no bottleneck is not seen.
 
     --infiniband needs infiniband-diags and a port that is up. It also gives rates and forwarding tables. --slurm needs
-    scontrol and a controller that answers. --lldp needs a record of lldpd from each host and switch:
-    (lldpcli -f json show chassis; lldpctl -f json) > NODE.json
+    scontrol and a controller that answers. --lldp needs a record of lldpd from each host and switch: (lldpcli -f json
+    show chassis; lldpctl -f json) > NODE.json
 
-    --paths NETWORK finds the path of each source port on Ethernet with many paths.
-    """
+    --paths NETWORK finds the path of each source port on Ethernet with many paths."""
     if measure:
         if paths or files or given(*_OTHERS):
             raise UsageError(
@@ -147,8 +136,8 @@ def discover(
         need_toml(output)
         discover_measured(output=output, **job)
         return
-    for option in given("ranks", "mpi_name", "hostfile"):
-        raise UsageError(f"{option} is for --measure", remedy=f"leave {option} out")
+    for each in given("ranks", "mpi_name", "hostfile"):
+        raise UsageError(f"{each} is for --measure", remedy=f"leave {each} out")
     if paths is not None:
         if files or given(*_OTHERS):
             raise UsageError(
@@ -200,8 +189,8 @@ def _check_options(source: str, files: Sequence[str]) -> None:
         raise UsageError("--lldp needs files", remedy=f"record one on each host and switch: {_RECORD}")
     if source != "lldp" and files:
         raise UsageError(f"{files[0]}: --{source} reads no files", remedy="leave it out, or give --lldp")
-    for option in given(*(_OF_TOOLS if source == "lldp" else _OF_LLDP)):
-        raise UsageError(f"{option} is not for --{source}", remedy=f"leave {option} out")
+    for each in given(*(_OF_TOOLS if source == "lldp" else _OF_LLDP)):
+        raise UsageError(f"{each} is not for --{source}", remedy=f"leave {each} out")
     if source == "slurm" and given("names"):
         raise UsageError("--names is for InfiniBand", remedy="leave --names out")
 
@@ -210,11 +199,6 @@ def _merged(
     files: Sequence[str], hosts: str | None, interface: str | None, without: str | None, defaults: Defaults
 ) -> KnownNetwork:
     """The network that files of lldpctl tell together."""
-    from hocket.network.chosen import expand
-    from hocket.network.known import known_network
-    from hocket.network.neighbours import Choice, merge
-    from hocket.network.readers.lldp import read_record
-    from hocket.network.source import Source, load
 
     def listed(option: str, text: str | None) -> list[str]:
         return [] if text is None else expand(text, Source(option, text, is_file=False))
@@ -278,8 +262,7 @@ def _recorded(folder: Path, names: str | None) -> list[Path]:
 
 def _program(tool: str, install: str = _INSTALL) -> str:
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_SYSTEM])
-    found = shutil.which(tool, path=path)
-    if found is None:
+    if (found := shutil.which(tool, path=path)) is None:
         raise MissingToolError(f"{tool} is not installed", remedy=install)
     return found
 
@@ -308,8 +291,6 @@ def _run(command: Sequence[str], allowed: str = _ALLOWED, install: str = _INSTAL
 
 
 def _write(known: KnownNetwork, output: str, source: str) -> None:
-    from hocket.network.writer import network_files
-
     network = known.network
     files = network_files(network, output, f"From {_BY[source]}\n{known.text}")
     write_files(files)
@@ -336,16 +317,12 @@ def discover_measured(
 
 def find_paths(network: str, output: str, defaults: Defaults) -> None:
     """Find paths in the job whose rank this process is, and write the network with them."""
-    from hocket.launch.job import in_a_job, need_mpi4py, run_here
-
     need_mpi4py()
     if not in_a_job():
         raise UsageError(
             "--paths needs a rank on each host",
             remedy="start it as the program of a job: mpiexec, srun, hocket lab run --native",
         )
-    from hocket.network.writer import network_files
-
     known = load_network(network, defaults)
     if known.description.shape != "graph":
         raise UsageError(f"{network} has one way between any two hosts", remedy="give a network with several")
@@ -357,8 +334,7 @@ def find_paths(network: str, output: str, defaults: Defaults) -> None:
 
         return found_in(comm, known.network)
 
-    found = run_here(None, work)
-    if found is None:
+    if (found := run_here(None, work)) is None:
         return
     beside = str(PurePath(output).with_suffix(".paths.json"))
     files = network_files(known.network, output, f"Paths found {found.paths.found}\n{known.text}")

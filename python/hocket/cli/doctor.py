@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hocket.cli._shared.commands import Command
+from hocket.cli._shared.commands import command, option
 from hocket.cli._shared.launching import (
     check_ranks_here,
     hostfile_option,
@@ -20,6 +20,7 @@ from hocket.cli._shared.launching import (
 from hocket.cli._shared.measured import answer, measure_network, measure_option, seconds_option
 from hocket.cli._shared.options import defaults_options, network_option, ranks_option
 from hocket.cli._shared.work import json_option, tell, wants_json
+from hocket.launch.mpi import Abi
 
 if TYPE_CHECKING:
     from hocket.doctor import Finding
@@ -27,19 +28,15 @@ if TYPE_CHECKING:
 _COLOURS = {"ok": "green", "note": "yellow", "problem": "red"}
 
 
-@click.command(
-    cls=Command,
-    examples=(
-        "hocket doctor --measure -n 32 --hostfile hosts",
-        "hocket doctor --network cluster.toml -n 8 --hostfile hosts",
-    ),
+@command(
+    "hocket doctor --measure -n 32 --hostfile hosts",
+    "hocket doctor --network cluster.toml -n 8 --hostfile hosts",
 )
 @network_option(required=False, name="network", about="Network that programs will run on")
 @ranks_option("a few")
 @mpi_option
 @library_abi_option
-@click.option("--placement", metavar="HOW", default="names", show_default=True,
-              help="How ranks find their hosts, as in 'hocket run'.")  # fmt: skip
+@option("--placement HOW", "How ranks find their hosts, as in 'hocket run'.", default="names")
 @plans_option("Plan file to check; may be given several times.")
 @hostfile_option
 @defaults_options
@@ -59,17 +56,14 @@ def doctor(
     """Check this installation, and say how to fix each problem.
 
     Checks the package, the compiler, the cache, the MPI and the environment, and the network, plans and placement if
-    given. Builds the runtime. Starts a few ranks with and without Hocket and checks every byte of their all-to-all.
-    The exit code is 1 if there are problems.
-    """
+    given. Builds the runtime. Starts a few ranks with and without Hocket and checks every byte of their all-to-all. The
+    exit code is 1 if there are problems."""
     if measure:
-        found = measure_network(ranks, mpi_name, hostfile, seconds)
-        if found is not None:
+        if (found := measure_network(ranks, mpi_name, hostfile, seconds)) is not None:
             told = answer(found)
             tell({"told": told, **found.as_json()}, lambda: told)
         return
     from hocket.doctor import Case, Level, examine
-    from hocket.launch.mpi import Abi
 
     check_ranks_here(ranks, hostfile)
     case = Case(

@@ -1,28 +1,29 @@
 """``hocket env``: the environment settings that enable Hocket, whichever launcher starts the ranks."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
 from hocket._core import Network
-from hocket.cli._shared.commands import Command
+from hocket.cli._shared.commands import command, option
 from hocket.cli._shared.launching import abi_option, mpi_named, plans_option, program_options
 from hocket.cli._shared.measured import MEASURE, measured_between
 from hocket.cli._shared.options import defaults_options, load_network, network_option, say_rates
 from hocket.errors import HocketError, NetworkError, UsageError
+from hocket.launch.environment import RuntimeOptions, scheduled_variables
+from hocket.launch.mpi import Abi, abi_of, compiler_wrapper
+from hocket.launch.runtime import build
+from hocket.launch.runtime.build import name_of_mpi
+from hocket.network import Defaults
+from hocket.network.chosen import expand, job_hosts, slurm_lists
+from hocket.system.cache import cache_dir, choices_dir
 from hocket.system.text import and_more, counted, for_programs
-
-if TYPE_CHECKING:
-    from hocket.launch.environment import RuntimeOptions
-    from hocket.network import Defaults
 
 _LEAST_RANKS, _LEAST_HOSTS = 3, 2  # with fewer nothing can collide, and the runtime schedules nothing
 _OF_OTHERS = (
@@ -32,22 +33,19 @@ _OF_OTHERS = (
 )  # no option of this command sets them
 
 
-@click.command(
-    cls=Command,
-    examples=(
-        'eval "$(hocket env --network /etc/slurm/topology.conf --placement slurm)"; srun ./program',
-        'eval "$(hocket env --unset)"',
-    ),
+@command(
+    'eval "$(hocket env --network /etc/slurm/topology.conf --placement slurm)"; srun ./program',
+    'eval "$(hocket env --unset)"',
 )
 @network_option(required=False, name="network")
 @mpi_named("MPI: mpich, openmpi, or the path of an mpiexec or mpicc.  [default: the first found]")
 @abi_option
-@click.option("--program", metavar="FILE", help="Program that will be started, which tells the ABI.")
+@option("--program FILE", "Program that will be started, which tells the ABI.")
 @plans_option("Plan file to follow; one for each collective.")
 @program_options
 @defaults_options
-@click.option("--module", is_flag=True, help="Print a modulefile (Environment Modules, Lmod).")
-@click.option("--unset", is_flag=True, help="Print the commands that undo these settings.")
+@option("--module", "Print a modulefile (Environment Modules, Lmod).")
+@option("--unset", "Print the commands that undo these settings.")
 def env(
     network: str | None,
     mpi_name: str | None,
@@ -62,8 +60,7 @@ def env(
     """Print the environment settings that enable Hocket under srun, flux, PALS or any mpiexec.
 
     The runtime and the plans are made first where they are missing. --unset prints the commands that undo these
-    settings. HOCKET_DISABLE=1 passes every call of a job to the MPI library, whatever else is set.
-    """
+    settings. HOCKET_DISABLE=1 passes every call of a job to the MPI library, whatever else is set."""
     if unset:
         if module:
             raise UsageError(
@@ -76,8 +73,6 @@ def env(
             "--network NETWORK is missing", remedy="give it or set HOCKET_NETWORK; see 'hocket env --help'"
         )
     from hocket.launch.environment import scheduled_environment
-    from hocket.launch.mpi import Abi, abi_of, compiler_wrapper
-    from hocket.network.chosen import job_hosts
 
     if program is not None and shutil.which(program) is None:
         raise UsageError(f"--program {program}: no such program", remedy="check its path, or leave it out")
@@ -102,9 +97,6 @@ def _exports(variables: dict[str, str]) -> list[str]:
 
 
 def _taking_back() -> list[str]:
-    from hocket.launch.environment import scheduled_variables
-    from hocket.launch.runtime import build
-
     rest = build.others()
     restored = f"export {build.PRELOAD}={shlex.quote(':'.join(rest))}" if rest else f"unset {build.PRELOAD}"
     users = {*_OF_OTHERS, *([] if _keeps_choices_in_the_cache() else ["HOCKET_CHOICES"])}
@@ -113,8 +105,6 @@ def _taking_back() -> list[str]:
 
 def _keeps_choices_in_the_cache() -> bool:
     """Any other folder is one that the user had named before: it was handed on, not set."""
-    from hocket.system.cache import choices_dir
-
     with suppress(HocketError):
         return os.environ.get("HOCKET_CHOICES") == str(choices_dir())
     return False
@@ -132,8 +122,6 @@ _WRITTEN_BY_RANKS: Final = ("HOCKET_CHOICES", "HOCKET_SWITCH_LINKS")
 
 def _modulefile(variables: dict[str, str], network: str) -> str:
     """Unloading it takes back what loading it has set. Ranks keep what they find out in their user's cache."""
-    from hocket.launch.runtime import build
-
     shim = variables[build.PRELOAD].rpartition(":")[2]
     what = f"Hocket schedules the collectives of MPI programs on {network}"
     return "\n".join(
@@ -154,8 +142,6 @@ def _modulefile(variables: dict[str, str], network: str) -> str:
 
 def _in_users_cache(value: str) -> str:
     """One word of Tcl: a path in this cache is the same path in the user's; any other stays."""
-    from hocket.system.cache import cache_dir
-
     here = cache_dir()
     path = Path(value)
     return f"$cache/hocket/{path.relative_to(here)}" if path.is_relative_to(here) else _tcl(value)
@@ -167,8 +153,6 @@ def _tcl(text: str) -> str:
 
 
 def _prepared(variables: dict[str, str], network: Network, source: str) -> str:
-    from hocket.launch.runtime.build import name_of_mpi
-
     plans = len(variables["HOCKET_PLAN"].split(":"))
     hosts = sum(ranks > 0 for ranks in network.ranks_per_node)
     mpi = name_of_mpi(variables["HOCKET_RUNTIME_MPI"])
@@ -198,8 +182,6 @@ def _warnings(network: Network, source: str, placement: str) -> list[str]:
 
 def _unknown_hosts(network: Network) -> tuple[list[str], int]:
     """Hosts of Slurm's list that the network does not have, and the length of the list."""
-    from hocket.network.chosen import expand, slurm_lists
-
     try:
         hosts = [host for source, _ in slurm_lists(os.environ) for host in expand(source.text, source)]
     except NetworkError:

@@ -1,7 +1,5 @@
 """``hocket export``: a plan as C source, or in the words of other engines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -10,7 +8,7 @@ from typing import Any, Final
 import click
 
 from hocket import _core
-from hocket.cli._shared.commands import Choice, Command
+from hocket.cli._shared.commands import Choice, command, option
 from hocket.cli._shared.options import flow_option, load_plan, output_option
 from hocket.cli._shared.work import (
     check_writable,
@@ -22,6 +20,8 @@ from hocket.cli._shared.work import (
 )
 from hocket.errors import UsageError
 from hocket.export import FORMATS
+from hocket.export.c_source import exchange_of, routine_options, routine_source
+from hocket.export.transfers import transfers_of
 from hocket.system.files import as_error, make_folders
 
 C: Final = "c"
@@ -30,24 +30,20 @@ _SUMMARIES: Final = {C: "a C routine that needs nothing but MPI"} | {
 }
 
 
-@click.command(
-    cls=Command,
-    examples=("hocket export plan.hkt --to c -o alltoall.c", "hocket export plan.hkt --to goal -o plan.goal"),
-)
-@click.option("--to", "form", type=Choice(list(_SUMMARIES)), required=True,
-              help=f"Format. {' '.join(f'{name}: {summary}.' for name, summary in _SUMMARIES.items())}")  # fmt: skip
+@command("hocket export plan.hkt --to c -o alltoall.c", "hocket export plan.hkt --to goal -o plan.goal")
+@option("--to", f"Format. {' '.join(f'{name}: {summary}.' for name, summary in _SUMMARIES.items())}", "form",
+        type=Choice(list(_SUMMARIES)), required=True)  # fmt: skip
 @click.argument("path", metavar="PLAN")
 @output_option("FILE", "File to write; - is standard output.", required=True)
-@click.option("--function-name", metavar="NAME",
-              help="With --to c: name of the routine. MPI's name replaces the library's routine; another name, such as "
-              "hocket_alltoall, stands beside it.  [default: MPI's name]")  # fmt: skip
+@option("--function-name NAME",
+        "With --to c: name of the routine. MPI's name replaces the library's routine; another name, such as "
+        "hocket_alltoall, stands beside it.  [default: MPI's name]")  # fmt: skip
 @flow_option("With --to c: flow control between messages.  [default: as planned]")
 @json_option
 def export(form: str, path: str, output: str, function_name: str | None, flow: str | None) -> None:
     """Write PLAN as C source, or in the format of a simulator or of a GPU library.
 
-    A C routine serves every size of message. A trace of SMPI takes several files: FILE lists those in FILE_files.
-    """
+    A C routine serves every size of message. A trace of SMPI takes several files: FILE lists those in FILE_files."""
     to_stdout = output == "-"
     if to_stdout and wants_json():
         raise UsageError(
@@ -86,8 +82,6 @@ _Made = tuple[dict[str, Iterable[str]], Mapping[str, Any], str]  # files, what J
 
 
 def _routine(plan: _core.Plan, path: str, output: str, function: str | None, flow: str | None) -> _Made:
-    from hocket.export.c_source import exchange_of, routine_options, routine_source
-
     options = routine_options(plan, function, flow)
     planned = with_spinner("verifying", lambda: exchange_of(plan, options))
     text = with_spinner("writing C", lambda: routine_source(planned, path, options))
@@ -100,8 +94,6 @@ def _routine(plan: _core.Plan, path: str, output: str, function: str | None, flo
 
 
 def _transfers(plan: _core.Plan, form: str, output: str) -> _Made:
-    from hocket.export.transfers import transfers_of
-
     transfers = with_spinner("reading the transfers", lambda: transfers_of(plan))
     files = with_spinner(f"exporting to {form}", lambda: FORMATS[form].files(transfers, output))
     messages = len(transfers.transfers)

@@ -1,7 +1,5 @@
 """``hocket help``: the documentation that comes with the package, page by page."""
 
-from __future__ import annotations
-
 import sys
 from difflib import get_close_matches
 from pathlib import Path
@@ -9,7 +7,7 @@ from typing import Any
 
 import click
 
-from hocket.cli._shared.commands import Choice, Command
+from hocket.cli._shared.commands import Choice, command
 from hocket.errors import HocketError, UsageError
 from hocket.launch.runtime.build import native_dir
 
@@ -17,8 +15,7 @@ from hocket.launch.runtime.build import native_dir
 def pages() -> dict[str, Path]:
     """The Markdown file of each topic, by name. Raises HocketError if the installation has none."""
     folder = _folder()
-    found = {path.stem: path for path in sorted(folder.glob("*.md"))}
-    if not found:
+    if not (found := {path.stem: path for path in sorted(folder.glob("*.md"))}):
         raise HocketError(
             f"{folder} has no documentation", remedy="install it again: pip install --force-reinstall hocket"
         )
@@ -40,11 +37,9 @@ def title(page: Path) -> str:
 def page_of(topic: str, others: tuple[str, ...] = ()) -> Path | None:
     """The page of a topic, which may be given as a file (``docs/networks.md``); None if it is in ``others``.
 
-    Raises UsageError, with what may be meant, where it is neither.
-    """
+    Raises UsageError, with what may be meant, where it is neither."""
     known = pages()
-    name = topic.removeprefix("docs/").removesuffix(".md").lower()
-    if name in known:
+    if (name := topic.removeprefix("docs/").removesuffix(".md").lower()) in known:
         return known[name]
     if name in others:
         return None
@@ -68,7 +63,7 @@ def _topics(_context: click.Context, _parameter: click.Parameter, incomplete: st
     ]
 
 
-@click.command("help", cls=Command, examples=("hocket help", "hocket help networks"))
+@command("hocket help", "hocket help networks", name="help")
 @click.argument("topic", required=False, shell_complete=_topics)
 @click.pass_context
 def help_command(context: click.Context, topic: str | None) -> None:
@@ -120,12 +115,9 @@ def _show_options(context: click.Context, name: str) -> None:
 # click's own for bash starts a shell to look at its version; this needs bash 4.4, as click does.
 
 
-@click.command(
-    cls=Command,
-    examples=(
-        "hocket completion bash > ~/.local/share/bash-completion/completions/hocket",
-        "hocket completion zsh > ~/.zfunc/_hocket",
-    ),
+@command(
+    "hocket completion bash > ~/.local/share/bash-completion/completions/hocket",
+    "hocket completion zsh > ~/.zfunc/_hocket",
 )
 @click.argument("shell", type=Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:

@@ -1,7 +1,5 @@
 """``hocket info``: what is installed, how it is set, which algorithms there are; flags for compilers."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shlex
@@ -14,11 +12,18 @@ import click
 
 from hocket import _core
 from hocket._core import Algorithm
-from hocket.cli._shared.commands import Command, gathered
+from hocket.cli._shared.commands import command, gathered, option
 from hocket.cli._shared.launching import library_abi_option, mpi_option
 from hocket.cli._shared.options import SITE_NETWORK
 from hocket.cli._shared.work import as_columns, json_option, tell, wants_json
 from hocket.errors import HocketError, UsageError
+from hocket.export.packages import cmake_file, cmake_version_file, compile_flags, link_flags, pkg_config_file
+from hocket.launch.mpi import Abi, MpiFamily, find_mpi
+from hocket.launch.runtime.build import include_dir, runtime_library, sort_include_dir
+from hocket.launch.runtime.compiling import read_wrapper
+from hocket.launch.runtime.ready import find_runtime, find_sort, ready_runtime
+from hocket.network.description import suggestion
+from hocket.system.cache import cache_dir
 from hocket.system.text import for_programs
 
 WIDTH: Final = 110  # of the table where no terminal says how wide it is
@@ -31,10 +36,7 @@ def algorithm_names(_ctx: click.Context, _parameter: click.Parameter, incomplete
 
 def entries_of(name: str | None) -> list[Algorithm]:
     """All algorithms, from the most special to the most general, or those of a name. Raises UsageError."""
-    entries = [s for s in _core.all_algorithms() if name in (None, s.name)]
-    if not entries:
-        from hocket.network.description import suggestion
-
+    if not (entries := [s for s in _core.all_algorithms() if name in (None, s.name)]):
         near = suggestion(name or "", [s.name for s in _core.all_algorithms()])
         raise UsageError(f"no algorithm is called '{name}'", remedy=near or "'hocket info' lists them all")
     return entries
@@ -103,32 +105,21 @@ class Flags:
 
 # Options for flags and files, as one argument ``flags``.
 flags_options = gathered(
-    "flags", Flags,
-    click.option("--cflags", is_flag=True, help="Print compiler flags: where hocket.h is."),
-    click.option("--libs", is_flag=True, help="Print linker flags: where the library is, also at run time."),
-    click.option("--sort", is_flag=True, help="Add the flags of hocket_sort.h and hocket_elements.h."),
-    click.option("--pkg-config", is_flag=True, help="Print a file for pkg-config: hocket.pc."),
-    click.option("--cmake", is_flag=True, help="Print a file for CMake's find_package: HocketConfig.cmake."),
-    click.option(
-        "--cmake-version", is_flag=True, help="Print HocketConfigVersion.cmake, for find_package with a version."
-    ),
+    "flags",
+    Flags,
+    option("--cflags", "Print compiler flags: where hocket.h is."),
+    option("--libs", "Print linker flags: where the library is, also at run time."),
+    option("--sort", "Add the flags of hocket_sort.h and hocket_elements.h."),
+    option("--pkg-config", "Print a file for pkg-config: hocket.pc."),
+    option("--cmake", "Print a file for CMake's find_package: HocketConfig.cmake."),
+    option("--cmake-version", "Print HocketConfigVersion.cmake, for find_package with a version."),
     library_abi_option,
-)  # fmt: skip
+)
 
 
 def tell_flags(flags: Flags, mpi_name: str | None) -> None:
     """Print what is asked for; compile the library first if this MPI has none yet. Raises UsageError."""
     from hocket import __version__
-    from hocket.export.packages import (
-        cmake_file,
-        cmake_version_file,
-        compile_flags,
-        link_flags,
-        pkg_config_file,
-    )
-    from hocket.launch.mpi import Abi, find_mpi
-    from hocket.launch.runtime.build import include_dir, sort_include_dir
-    from hocket.launch.runtime.ready import find_runtime, find_sort
 
     if (flags.cflags or flags.libs) + flags.pkg_config + flags.cmake + flags.cmake_version > 1:
         raise UsageError(
@@ -154,9 +145,7 @@ def tell_flags(flags: Flags, mpi_name: str | None) -> None:
         click.echo(for_programs(shlex.join([*compiled, *link_flags(libraries)])))
 
 
-@click.command(
-    cls=Command, examples=("hocket info", "mpicc program.c $(hocket info --cflags --libs) -o program")
-)
+@command("hocket info", "mpicc program.c $(hocket info --cflags --libs) -o program")
 @click.argument("name", metavar="[ALGORITHM]", required=False, shell_complete=algorithm_names)
 @flags_options
 @mpi_option
@@ -166,8 +155,7 @@ def info(name: str | None, flags: Flags, mpi_name: str | None) -> None:
 
     With --cflags, --libs, --sort, --pkg-config, --cmake or --cmake-version, print only what a build needs. Programs
     that sort or permute need --sort. The wheel has libraries for MPICH 5, Open MPI 5 and the standard ABI. For another
-    MPI they are compiled first and kept in the cache. Link again after an update of Hocket.
-    """
+    MPI they are compiled first and kept in the cache. Link again after an update of Hocket."""
     if flags.asked():
         tell_flags(flags, mpi_name)
         return
@@ -176,7 +164,6 @@ def info(name: str | None, flags: Flags, mpi_name: str | None) -> None:
         tell({"algorithms": as_objects(entries)}, lambda: [described(entries)])
         return
     from hocket import __version__, _core
-    from hocket.system.cache import cache_dir
 
     settings = [_setting(variable, os.environ) for variable in _core.variables()]
     mpis = _mpis(mpi_name)
@@ -214,11 +201,6 @@ def _setting(variable: Any, environment: Mapping[str, str]) -> dict[str, str]:
 
 def _mpis(which: str | None) -> list[dict[str, str]]:
     """Each MPI that is found, or the one asked for: its launcher, its version and its runtime."""
-    from hocket.launch.mpi import MpiFamily, find_mpi
-    from hocket.launch.runtime.build import runtime_library
-    from hocket.launch.runtime.compiling import read_wrapper
-    from hocket.launch.runtime.ready import ready_runtime
-
     found = []
     for family in [which] if which else [each.value for each in MpiFamily]:
         try:

@@ -1,7 +1,5 @@
 """``hocket lab``: an emulated switched cluster on this machine."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,7 +9,7 @@ from typing import Any
 import click
 
 from hocket import _core
-from hocket.cli._shared.commands import Choice, Group, Number, Whole, gathered, given, named
+from hocket.cli._shared.commands import Choice, Number, Whole, gathered, given, group, named, option
 from hocket.cli._shared.launching import check_program, choose_option, mpi_option
 from hocket.cli._shared.options import flow_option, ranks_option, uplink_options
 from hocket.cli._shared.work import json_option, tell, wants_json
@@ -22,7 +20,9 @@ from hocket.lab.fidelity import Watch
 from hocket.lab.slurm import slurm
 from hocket.lab.state import LabState, check_ranks
 from hocket.lab.wires import HOST_PORT
+from hocket.launch.environment import RuntimeOptions
 from hocket.launch.mpi import Mpi, find_mpi, lab_environment
+from hocket.launch.placement import paths_environment
 from hocket.network import NetworkDescription, read_network_description
 from hocket.network.source import STDIN
 from hocket.order import DEFAULT_CALLS, order_job, parse_wanted
@@ -36,8 +36,7 @@ def schedule_environment(
     mpi: Mpi, description: NetworkDescription, flow: str, choose: str | None
 ) -> Mapping[str, str]:
     """The environment in which a program's collective calls follow Hocket's schedules."""
-    from hocket.launch.environment import RuntimeOptions, scheduled_environment
-    from hocket.launch.placement import paths_environment
+    from hocket.launch.environment import scheduled_environment
 
     options = RuntimeOptions(flow_control=flow, choose=choose)
     return scheduled_environment(mpi.mpicc, description.build(), options) | paths_environment(description)
@@ -70,41 +69,25 @@ def _options(
 _wire_options = gathered(
     "options",
     _options,
-    click.option(
-        "--rate", metavar="RATE", help="Rate of every link, such as 50Mbit.  [default: the network's]"
-    ),
-    click.option("--buffer", metavar="SIZE", default="60KB", show_default=True, help="Buffer of each port."),
-    click.option("--cc", metavar="NAME", default="cubic", show_default=True, help="TCP congestion control."),
-    click.option(
-        "--mtu", type=Whole(576, 9216), default=1500, show_default=True, help="Size of an IP packet, bytes."
-    ),
+    option("--rate RATE", "Rate of every link, such as 50Mbit.  [default: the network's]"),
+    option("--buffer SIZE", "Buffer of each port.", default="60KB"),
+    option("--cc NAME", "TCP congestion control.", default="cubic"),
+    option("--mtu", "Size of an IP packet, bytes.", type=Whole(576, 9216), default=1500),
     uplink_options,
-    click.option(
-        "--ecmp",
-        is_flag=True,
-        help="Make switches routers, which choose among equally short paths by a hash.",
-    ),
-    click.option(
-        "--ecmp-seed",
-        type=Whole(0, 2**20 - 1),
-        metavar="N",
-        help="Seed of the hash.  [default: the kernel's]",
-    ),
+    option("--ecmp", "Make switches routers, which choose among equally short paths by a hash."),
+    option("--ecmp-seed N", "Seed of the hash.  [default: the kernel's]", type=Whole(0, 2**20 - 1)),
 )
 
 
 def _check_left_to_slurm() -> None:
-    for option in given("ranks", "native", "shuffle", "distribution", "order", "flow", "choose"):
+    for each in given("ranks", "native", "shuffle", "distribution", "order", "flow", "choose"):
         raise UsageError(
-            f"--slurm leaves {option} to the command",
+            f"--slurm leaves {each} to the command",
             remedy="give ranks and their places to srun (-n, --distribution), the rest to 'hocket env'",
         )
 
 
-@click.group(
-    cls=Group,
-    examples=("hocket lab run --network tree:2x4 -- ./program", "hocket lab up cluster.toml --rate 20Mbit"),
-)
+@group("hocket lab run --network tree:2x4 -- ./program", "hocket lab up cluster.toml --rate 20Mbit")
 def lab() -> None:
     """Emulate a switched cluster on this machine (Linux, root)."""
 
@@ -139,50 +122,24 @@ def up(network: str, options: LabOptions) -> None:
         "hocket lab run --network 'tree:2x4*2' --slurm -- sh job.sh",
     ),
 )
-@click.option("--network", metavar="NETWORK", help="Network to build for the run and to remove afterwards.")
-@click.option("--id", "lab_id", metavar="ID", help="Lab to use, which 'hocket lab up' has built.")
+@option("--network NETWORK", "Network to build for the run and to remove afterwards.")
+@option("--id ID", "Lab to use, which 'hocket lab up' has built.", "lab_id")
 @mpi_option
 @ranks_option("all that the hosts hold")
 @_wire_options
-@click.option("--native", is_flag=True, help="Run without Hocket's runtime.")
-@click.option(
-    "--slurm",
-    "with_slurm",
-    is_flag=True,
-    help="Start Slurm on the hosts, and run PROGRAM (srun, sbatch, a job script) on the first one.",
-)
-@click.option(
-    "--shuffle",
-    type=Whole(0, 2**63 - 1),
-    metavar="SEED",
-    help="Place the ranks on the hosts in a random order, by this seed.",
-)
-@click.option(
-    "--distribution",
-    type=Choice(["block", "cyclic"]),
-    default="block",
-    show_default=True,
-    help="Placement of ranks on hosts that hold several.",
-)
+@option("--native", "Run without Hocket's runtime.")
+@option("--slurm", "Start Slurm on the hosts, and run PROGRAM (srun, sbatch, a job script) on the first one.",
+        "with_slurm")  # fmt: skip
+@option("--shuffle SEED", "Place the ranks on the hosts in a random order, by this seed.",
+        type=Whole(0, 2**63 - 1))  # fmt: skip
+@option("--distribution", "Placement of ranks on hosts that hold several.", type=Choice(["block", "cyclic"]),
+        default="block")  # fmt: skip
 @flow_option("Flow control: token, window:K, barrier or free.", default="token", show_default=True)
-@click.option(
-    "--order", is_flag=True, help="Place ranks on the hosts, after --shuffle, as 'hocket order' does."
-)
-@click.option(
-    "--for",
-    "wanted",
-    default=",".join(DEFAULT_CALLS),
-    show_default=True,
-    metavar="CALL[,CALL…]",
-    help="Calls for which --order orders the ranks.",
-)
+@option("--order", "Place ranks on the hosts, after --shuffle, as 'hocket order' does.")
+@option("--for CALL[,CALL…]", "Calls for which --order orders the ranks.", "wanted",
+        default=",".join(DEFAULT_CALLS))  # fmt: skip
 @choose_option
-@click.option(
-    "--timeout",
-    type=Number(min=0),
-    metavar="SECONDS",
-    help="Stop the program after this time, with exit code 124.",
-)
+@option("--timeout SECONDS", "Stop the program after this time, with exit code 124.", type=Number(min=0))
 @json_option
 @click.argument("program", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
@@ -205,8 +162,7 @@ def run(
     """Run an MPI PROGRAM in an emulated cluster, by default with one rank a host or as the network states.
 
     With --slurm, PROGRAM is a command of a Slurm user, such as srun --mpi=pmi2 ./program. Its collectives are scheduled
-    if the command itself calls 'hocket env'.
-    """
+    if the command itself calls 'hocket env'."""
     if with_slurm:
         _check_left_to_slurm()
     if (network is None) == (lab_id is None):
@@ -244,15 +200,9 @@ def run(
                 env = schedule_environment(mpi, wired, flow, choose)
             watch = stack.enter_context(Watch(cluster.state))
             result = cluster.run(
-                program,
-                mpi=mpi,
-                ranks=ranks,
-                env=env,
-                timeout=timeout,
-                capture=wants_json(),
-                cyclic=distribution == "cyclic",
-                hosts=hosts,
-            )
+                program, mpi=mpi, ranks=ranks, env=env, timeout=timeout, capture=wants_json(),
+                cyclic=distribution == "cyclic", hosts=hosts,
+            )  # fmt: skip
     if wants_json():
         report = {
             "mpi": mpi.family.value,
@@ -276,7 +226,7 @@ def run(
 
 @lab.command(examples=("hocket lab down 3f2a", "hocket lab down --all"))
 @click.argument("lab_id", metavar="ID", required=False)
-@click.option("--all", "everything", is_flag=True, help="Remove every lab of this machine.")
+@option("--all", "Remove every lab of this machine.", "everything")
 @json_option
 def down(lab_id: str | None, everything: bool) -> None:
     """Remove the lab ID, or all labs. Programs inside are killed."""

@@ -1,14 +1,12 @@
 """``hocket network show``; ``balance``, ``convert`` and ``discover`` are in files of their own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click
 
 from hocket import _core
 from hocket._core import Bounds, Network
-from hocket.cli._shared.commands import Command, Group
+from hocket.cli._shared.commands import command, group, option
 from hocket.cli._shared.options import (
     component_line,
     defaults_options,
@@ -35,36 +33,29 @@ from hocket.cli.discover import discover
 from hocket.demand.collectives import ALL_GATHER
 from hocket.errors import UsageError
 from hocket.network import Defaults, KnownNetwork
+from hocket.network.chosen import chosen_hosts, cut
 from hocket.network.neighbours import component_with
 from hocket.network.source import shown
+from hocket.network.writer import network_files
+from hocket.planning.bounds import bounds_line, true_bounds
 from hocket.system.text import counted
 from hocket.units import format_bytes, format_rate, format_time
 
 
-@click.command(
-    cls=Command,
-    examples=(
-        "hocket network convert /etc/slurm/topology.conf --rate 100Gbit -o cluster.toml",
-        'hocket network convert cluster.toml --hosts "$SLURM_JOB_NODELIST" -o job.toml',
-    ),
+@command(
+    "hocket network convert /etc/slurm/topology.conf --rate 100Gbit -o cluster.toml",
+    'hocket network convert cluster.toml --hosts "$SLURM_JOB_NODELIST" -o job.toml',
 )
 @click.argument("source", metavar="NETWORK")
 @output_option("FILE.toml", "File to write.  [default: standard output]")
-@click.option(
-    "--hosts",
-    metavar="HOSTS",
-    help="Keep only these hosts and the network between them: n[0-15], @FILE (a hostfile), or - for standard input.",
-)
+@option("--hosts HOSTS", "Keep only these hosts and the network between them: n[0-15], @FILE (a hostfile), or - for "
+        "standard input.")  # fmt: skip
 @defaults_options
 @json_option
 def convert(source: str, output: str | None, hosts: str | None, defaults: Defaults) -> None:
     """Write a network as Hocket's TOML, corrected by options or cut to the hosts of a job.
 
-    The file describes the same network: hosts in the same order, the same rates and routes.
-    """
-    from hocket.network.chosen import cut
-    from hocket.network.writer import network_files
-
+    The file describes the same network: hosts in the same order, the same rates and routes."""
     need_toml(output)
     if output is None and wants_json():
         raise UsageError("--json and the network would both go to standard output", remedy="add -o FILE.toml")
@@ -88,8 +79,6 @@ def convert(source: str, output: str | None, hosts: str | None, defaults: Defaul
 
 def _with_hosts(components: list[KnownNetwork], hosts: str) -> tuple[KnownNetwork, list[str]]:
     """The component with all of the hosts, and their names."""
-    from hocket.network.chosen import chosen_hosts
-
     every = [known.network.name_of(host) for known in components for host in known.network.hosts]
     names = chosen_hosts(hosts, every)
     found = component_with([known.description for known in components], names)
@@ -106,12 +95,9 @@ MOST_LINES = 40  # of a table; --json has everything
 MOST_NAMES = 16
 
 
-@click.group(
-    cls=Group,
-    examples=(
-        "hocket network show cluster.toml",
-        "hocket network convert /etc/slurm/topology.conf --rate 100Gbit -o cluster.toml",
-    ),
+@group(
+    "hocket network show cluster.toml",
+    "hocket network convert /etc/slurm/topology.conf --rate 100Gbit -o cluster.toml",
 )
 def network() -> None:
     """Show, convert, discover or balance a network."""
@@ -132,10 +118,7 @@ network.add_command(discover)
 def show(source: str, size: str, defaults: Defaults) -> None:
     """Show hosts in rank order, switches, links, and the bounds of an all-to-all and an all-gather.
 
-    NETWORK is a file or a short form such as star:24, chain:8,8,8,8 or tree:4x8x32.
-    """
-    from hocket.planning.bounds import true_bounds
-
+    NETWORK is a file or a short form such as star:24, chain:8,8,8,8 or tree:4x8x32."""
     bytes = parse_size(size)
     components = load_components(source, defaults)
     objects: list[dict[str, Any]] = []
@@ -208,8 +191,6 @@ def _shown(
 
 
 def _as_text(source: str, net: Network, shown: dict[str, Any]) -> str:
-    from hocket.planning.bounds import bounds_line
-
     busiest = sorted(shown["links"], key=lambda link: -link["seconds"])[:MOST_LINES]
     rows = [
         [

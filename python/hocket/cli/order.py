@@ -1,14 +1,12 @@
 """``hocket order``: the ranks of a job in a better order."""
 
-from __future__ import annotations
-
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from hocket.cli._shared.commands import Choice, Command, given
+from hocket.cli._shared.commands import Choice, command, given, option
 from hocket.cli._shared.measured import MEASURE, measured_between
 from hocket.cli._shared.options import (
     calibration_option,
@@ -41,33 +39,26 @@ from hocket.order import (
     whole_network,
 )
 from hocket.order.formats import FORMATS
+from hocket.order.gains import Predicted, predictions
 from hocket.order.job import gain_of, ring_over_bound
+from hocket.planning.candidates import costs_of
 from hocket.units import format_time
 
-if TYPE_CHECKING:
-    from hocket.order.gains import Predicted
 
-
-@click.command(
-    cls=Command,
-    examples=(
-        "hocket order --network cluster.toml --slurm --format slurm -o hosts",
-        "hocket order --network measure --hosts @hostfile --for all-reduce:ring --explain",
-    ),
+@command(
+    "hocket order --network cluster.toml --slurm --format slurm -o hosts",
+    "hocket order --network measure --hosts @hostfile --for all-reduce:ring --explain",
 )
 @network_option()
-@click.option(
-    "--hosts", metavar="LIST", help="The job's hosts in their order: n[0-15],n20, @FILE or -.  [default: all]"
-)
-@click.option("--slurm", is_flag=True, help="Take the hosts of the Slurm job in which the command runs.")
-@click.option("--for", "wanted", default=",".join(DEFAULT_CALLS), show_default=True, metavar="CALL[,CALL…]",
-              help="What the order is for: collectives, one of their algorithms (all-reduce:ring), or messages of a "
-              "file (halo:FILE, trace:FILE, matrix:FILE).")  # fmt: skip
+@option("--hosts LIST", "The job's hosts in their order: n[0-15],n20, @FILE or -.  [default: all]")
+@option("--slurm", "Take the hosts of the Slurm job in which the command runs.")
+@option("--for CALL[,CALL…]",
+        "What the order is for: collectives, one of their algorithms (all-reduce:ring), or messages of a "
+        "file (halo:FILE, trace:FILE, matrix:FILE).", "wanted", default=",".join(DEFAULT_CALLS))  # fmt: skip
 @bytes_option()
-@click.option("--format", "form", type=Choice(list(FORMATS)), default="plain", show_default=True,
-              help="Program that will read the order.")  # fmt: skip
-@click.option("-o", "--output", metavar="FILE", help="Write the order to FILE, and print its path instead.")
-@click.option("--explain", is_flag=True, help="Say on standard error what each call gains, and why.")
+@option("--format", "Program that will read the order.", "form", type=Choice(list(FORMATS)), default="plain")
+@option("-o, --output FILE", "Write the order to FILE, and print its path instead.")
+@option("--explain", "Say on standard error what each call gains, and why.")
 @calibration_option
 @defaults_options
 @json_option
@@ -85,8 +76,7 @@ def order(
 ) -> None:
     """Print an order of a job's ranks that loads the links of NETWORK less in the MPI library's own calls.
 
-    NCCL's rings gain as well. Nothing of Hocket has to be loaded. The given order stays if none is better.
-    """
+    NCCL's rings gain as well. Nothing of Hocket has to be loaded. The given order stays if none is better."""
     if hosts is not None and slurm:
         raise UsageError("--hosts and --slurm both say what hosts the job has", remedy="give one of them")
     if slurm and form == "slurm" and len(slurm_lists(os.environ)) > 1:
@@ -150,9 +140,6 @@ def _job(known: KnownNetwork, hosts: str | None, slurm: bool, defaults: Defaults
 def _predicted(
     found: Ordered, calls: list[Wanted], known: KnownNetwork, calibration: str | None
 ) -> list[Predicted]:
-    from hocket.order.gains import predictions
-    from hocket.planning.candidates import costs_of
-
     costs = costs_of(found.job.network, calibration, known.description)
     return with_spinner("predicting", lambda: list(predictions(found, calls, costs)))
 

@@ -1,60 +1,44 @@
 """``hocket record``: what the collective calls of an unmodified MPI program send."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli._shared.commands import Command
+from hocket.cli._shared.commands import command
 from hocket.cli._shared.launching import mpi_named
 from hocket.cli._shared.options import output_option
 from hocket.cli._shared.work import as_columns, check_writable, write_atomically
+from hocket.demand.recorded import write
 from hocket.errors import HocketError, UsageError
+from hocket.launch import exit_code
+from hocket.launch.environment import is_disabled
+from hocket.launch.mpi import Mpi, find_mpi, with_exports
+from hocket.launch.runtime import find_runtime
+from hocket.measure.recording import Recording, merge
 from hocket.system.signals import as_exceptions
 from hocket.units import format_total
-
-if TYPE_CHECKING:
-    from hocket.launch.mpi import Mpi
-    from hocket.measure.recording import Recording
 
 MOST_LISTED = 40
 PREFIX = ".hocket-record-"
 
 
-@click.command(
-    cls=Command,
+@command(
+    "hocket record -o traffic.json -- mpiexec -n 8 ./program",
+    "hocket record --mpi mpich -- sh job.sh",
     context_settings={"allow_interspersed_args": False},
-    examples=(
-        "hocket record -o traffic.json -- mpiexec -n 8 ./program",
-        "hocket record --mpi mpich -- sh job.sh",
-    ),
 )
-@output_option(
-    "FILE",
-    "File for the traffic. All hosts must see its directory.",
-    default="traffic.json",
-    show_default=True,
-)
+@output_option("FILE", "File for the traffic. All hosts must see its directory.", default="traffic.json",
+               show_default=True)  # fmt: skip
 @mpi_named("MPI, if COMMAND does not begin with an mpiexec: mpich, openmpi or a path.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def record(output: str, mpi_name: str | None, command: tuple[str, ...]) -> None:
     """Run COMMAND, such as mpiexec -n 8 PROGRAM, and record the messages of each collective call.
 
-    'hocket plan irregular --demand FILE:CALL' plans one of the calls. The exit code is that of COMMAND.
-    """
-    from hocket.demand.recorded import write
-    from hocket.launch import exit_code
-    from hocket.launch.environment import is_disabled
-    from hocket.launch.mpi import find_mpi, with_exports
-    from hocket.launch.runtime import find_runtime
-    from hocket.measure.recording import merge
-
+    'hocket plan irregular --demand FILE:CALL' plans one of the calls. The exit code is that of COMMAND."""
     check_writable(output)
     if is_disabled(os.environ):
         raise UsageError("HOCKET_DISABLE=1: no call would be recorded", remedy="unset HOCKET_DISABLE")
@@ -87,8 +71,6 @@ def record(output: str, mpi_name: str | None, command: tuple[str, ...]) -> None:
 
 def _launcher(name: str) -> Mpi | None:
     """The MPI of a launcher, as a shell would find it under this name."""
-    from hocket.launch.mpi import find_mpi
-
     path = shutil.which(name)
     try:
         return find_mpi(path) if path else None

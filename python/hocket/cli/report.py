@@ -1,15 +1,12 @@
 """``hocket report``: a page for the browser."""
 
-from __future__ import annotations
-
 import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from hocket.cli._shared.commands import Command
+from hocket.cli._shared.commands import command, option
 from hocket.cli._shared.options import defaults_options, output_option
 from hocket.cli._shared.request import bytes_option, parse_size
 from hocket.cli._shared.work import (
@@ -21,21 +18,16 @@ from hocket.cli._shared.work import (
     write_atomically,
 )
 from hocket.errors import UsageError
-
-if TYPE_CHECKING:
-    from hocket.network import Defaults
+from hocket.network import Defaults
 
 
-@click.command(
-    cls=Command,
-    examples=(
-        "hocket report plan.hkt calls.json -o page.html",
-        "hocket report tree:4x8 times.csv --title 'Before the upgrade' -o page.html",
-    ),
+@command(
+    "hocket report plan.hkt calls.json -o page.html",
+    "hocket report tree:4x8 times.csv --title 'Before the upgrade' -o page.html",
 )
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @output_option("FILE.html", "File to write; - is standard output.", required=True)
-@click.option("--title", metavar="TEXT", help="Title of the page.  [default: the names of the files]")
+@option("--title TEXT", "Title of the page.  [default: the names of the files]")
 @bytes_option("Message size of the all-to-all that loads the links of a network.")
 @defaults_options
 @json_option

@@ -1,18 +1,16 @@
 """``hocket simulate``: how long, how busy, and a picture of it."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from hocket import _core
-from hocket._core import Demand, Network, Plan, Simulation, TwoLevelExchange
-from hocket.cli._shared.commands import CollectiveName, Command, Number, given, named
+from hocket._core import Network, Plan, Simulation, TwoLevelExchange
+from hocket.cli._shared.commands import CollectiveName, Number, command, given, named, option
 from hocket.cli._shared.options import (
     calibration_option,
     defaults_options,
@@ -33,20 +31,16 @@ from hocket.cli._shared.request import (
     seed_option,
     size_text,
 )
-from hocket.cli._shared.two_level import (
-    TWO_LEVEL,
-    memory_line,
-    plan_two_level,
-    two_level_option,
-)
+from hocket.cli._shared.two_level import TWO_LEVEL, memory_line, plan_two_level, two_level_option
 from hocket.cli._shared.work import as_columns, check_writable, json_option, tell, with_spinner
+from hocket.costs.model import read_profile
 from hocket.demand.collectives import ALL_TO_ALL, COLLECTIVES, IRREGULAR, usual_alpha
 from hocket.errors import MissingToolError, UsageError
+from hocket.network import Defaults, KnownNetwork
+from hocket.planning.candidates import forecast_of
+from hocket.planning.network_check import check_same_network
 from hocket.planning.plan import figures_of, flow_of, least_of, peak_rss_bytes, simulation
 from hocket.units import format_time, parse_time
-
-if TYPE_CHECKING:
-    from hocket.network import Defaults, KnownNetwork
 
 MOST_LINES = 16
 PLOTS = {
@@ -58,17 +52,14 @@ PLOTS = {
 PLANNING = ("pattern", "size", "traffic", "algorithm", "seed", "root", "two_level")
 
 
-@click.command(
-    cls=Command,
-    examples=(
-        "hocket simulate plan.hkt --network cluster.toml --plot timeline=plan.svg",
-        "hocket simulate --network tree:4x8 --pattern all-gather --bytes 64KiB",
-    ),
+@command(
+    "hocket simulate plan.hkt --network cluster.toml --plot timeline=plan.svg",
+    "hocket simulate --network tree:4x8 --pattern all-gather --bytes 64KiB",
 )
 @click.argument("path", metavar="[PLAN]", required=False)
 @network_option()
-@click.option("--pattern", type=CollectiveName(list(COLLECTIVES)), default=ALL_TO_ALL, show_default=True,
-              metavar="COLLECTIVE", help="Collective to plan where no PLAN is given, such as all-gather.")  # fmt: skip
+@option("--pattern COLLECTIVE", "Collective to plan where no PLAN is given, such as all-gather.",
+        type=CollectiveName(list(COLLECTIVES)), default=ALL_TO_ALL)  # fmt: skip
 @bytes_option()
 @demand_option(required=False)
 @algorithm_option
@@ -76,16 +67,10 @@ PLANNING = ("pattern", "size", "traffic", "algorithm", "seed", "root", "two_leve
 @root_option
 @flow_option("Flow control between messages.  [default: as planned]")
 @alpha_option(*COLLECTIVES.values())
-@click.option(
-    "--token-cost",
-    default="0",
-    show_default=True,
-    metavar="TIME",
-    help="Cost of a token besides its latency.",
-)
-@click.option("--barrier-cost", default="0", show_default=True, metavar="TIME", help="Cost of a barrier.")
-@click.option("--overhead", type=Number(min=1, max=100), default=1.0, show_default=True, metavar="X",
-              help="Bytes on the link per byte of data. TCP over Ethernet has 1.062.")  # fmt: skip
+@option("--token-cost TIME", "Cost of a token besides its latency.", default="0")
+@option("--barrier-cost TIME", "Cost of a barrier.", default="0")
+@option("--overhead X", "Bytes on the link per byte of data. TCP over Ethernet has 1.062.", type=Number(min=1, max=100),
+        default=1.0)  # fmt: skip
 @calibration_option
 @two_level_option()
 @plot_option(PLOTS)
@@ -106,12 +91,7 @@ def simulate(
 ) -> None:
     """Predict the time of PLAN on NETWORK, and the load of each link.
 
-    Without PLAN, a new exchange is planned: --pattern, --bytes or --demand, --root and --algorithm describe it.
-    """
-    from hocket.costs.model import read_profile
-    from hocket.planning.candidates import forecast_of
-    from hocket.planning.network_check import check_same_network
-
+    Without PLAN, a new exchange is planned: --pattern, --bytes or --demand, --root and --algorithm describe it."""
     for _, file in plots:
         check_writable(file)
     counts = pattern == IRREGULAR or COLLECTIVES[pattern].forwards
@@ -144,7 +124,7 @@ def simulate(
     result = with_spinner(f"simulating {len(schedule)} messages", work)
     bounds = least_of(plan.algorithm, network, demand, _core.lower_bounds(network, demand), seconds)
     figures = figures_of(plan, bounds, result.seconds)
-    sizes = _size_text(demand)
+    sizes = f"{demand.messages} of " * (demand.pattern == IRREGULAR) + size_text(demand)
     # Bytes carried by an all-to-all are given, so its picture shows the bound for all that the links carry.
     least = figures["bound_seconds"] if demand.pattern != ALL_TO_ALL else None
     title = f"{demand.pattern} by {plan.algorithm}, {sizes}"
@@ -245,12 +225,6 @@ def _channel_lines(channels: list[dict[str, Any]]) -> Iterator[str]:
 def _refuse(options: list[str], why: str, instead: str) -> None:
     if options:
         raise UsageError(f"{' and '.join(options)} {why}", remedy=f"leave it out, or {instead}")
-
-
-def _size_text(demand: Demand) -> str:
-    if demand.pattern == IRREGULAR:
-        return f"{demand.messages} of {size_text(demand)}"
-    return size_text(demand)
 
 
 def _channels(network: Network, result: Simulation) -> list[dict[str, Any]]:

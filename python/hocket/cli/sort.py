@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from hocket.cli import main as run_program
-from hocket.cli._shared.commands import Choice, Command, named, with_completion
+from hocket.cli._shared.commands import Choice, Command, command, named, option, with_completion
 from hocket.cli._shared.failure import Refusing
 from hocket.cli._shared.launching import (
     check_places,
@@ -28,14 +28,17 @@ from hocket.cli._shared.launching import (
 from hocket.cli._shared.options import defaults_options, load_network, memory_option, ranks_option, say_rates
 from hocket.cli._shared.work import as_columns, check_writable, json_option, progress_of, tell
 from hocket.errors import HocketError, UsageError
+from hocket.launch.environment import RuntimeOptions
+from hocket.launch.mpi import Mpi, find_mpi
+from hocket.launch.runtime import find_sort
+from hocket.measure.memory import cores
+from hocket.network import Defaults
+from hocket.network.chosen import job_hosts
 from hocket.system.files import as_error, real_path, replaced
 from hocket.system.signals import as_exceptions
 from hocket.units import format_time, format_total, parse_bytes
 
 if TYPE_CHECKING:
-    from hocket.launch.environment import RuntimeOptions
-    from hocket.launch.mpi import Mpi
-    from hocket.network import Defaults
     from hocket.sorting.job import ArrayFile, Report
 
 METHODS: Final = ("auto", "radix", "sample")
@@ -46,27 +49,18 @@ class _Program(Refusing, Command):
     """The command, which begins a command line."""
 
 
-@click.command(
-    cls=_Program,
+@command(
+    "hocket-sort keys.npy sorted.npy -n 8",
+    "hocket-sort events.npy events.npy -n 8 --key time --report",
+    kind=_Program,
     context_settings={"help_option_names": ["-h", "--help"]},
-    examples=(
-        "hocket-sort keys.npy sorted.npy -n 8",
-        "hocket-sort events.npy events.npy -n 8 --key time --report",
-    ),
 )
 @ranks_option("one for each core")
-@click.option(
-    "--payload",
-    nargs=2,
-    metavar="IN2.npy OUT2.npy",
-    help="Rows of IN2 move with their keys and are written to OUT2.",
-)
-@click.option("--key", "field", metavar="FIELD", help="Sort records by this field. Records move as a whole.")
-@click.option("--method", type=Choice(METHODS), default="auto", show_default=True, help="How to sort.")
+@option("--payload IN2.npy OUT2.npy", "Rows of IN2 move with their keys and are written to OUT2.", nargs=2)
+@option("--key FIELD", "Sort records by this field. Records move as a whole.", "field")
+@option("--method", "How to sort.", type=Choice(METHODS), default="auto")
 @memory_option("Memory for all ranks of a host together.  [default: what is free]")
-@click.option(
-    "--report", "with_report", is_flag=True, help="Print the measured and the predicted time of each step."
-)
+@option("--report", "Print the measured and the predicted time of each step.", "with_report")
 @json_option
 @mpi_option
 @hostfile_option
@@ -92,10 +86,7 @@ def sort(
 ) -> None:
     """Sort the keys in IN.npy with MPI ranks and write them to OUT.npy, which may be the same file.
 
-    Equal keys keep their order. NaN come last. All hosts must see both files.
-    """
-    from hocket.launch.mpi import find_mpi
-    from hocket.measure.memory import cores
+    Equal keys keep their order. NaN come last. All hosts must see both files."""
     from hocket.sorting.job import FileSort, sorted_by
 
     need_network(source, options)
@@ -107,14 +98,9 @@ def sort(
     environment = _environment(mpi, ranks, source, hostfile, defaults, options)
     with as_exceptions(), _outputs(files) as places, progress_of() as on_step:
         what = FileSort(
-            keys=source_file,
-            keys_output=places[0],
-            field=field,
-            payload=payload[0] if payload else None,
-            payload_output=places[1] if payload else None,
-            method=method,
-            memory=limit,
-        )
+            keys=source_file, keys_output=places[0], field=field, payload=payload[0] if payload else None,
+            payload_output=places[1] if payload else None, method=method, memory=limit,
+        )  # fmt: skip
         report = sorted_by(
             mpi, ranks, what, environment, hostfile=hostfile, on_step=on_step, verbose=options.log > 0
         )
@@ -167,8 +153,6 @@ def _environment(
     """Environment with which the ranks follow schedules; empty without a network. Compiles the sort library
     if needed."""
     from hocket.launch.environment import scheduled_environment
-    from hocket.launch.runtime import find_sort
-    from hocket.network.chosen import job_hosts
 
     if source is None:
         find_sort(mpi.mpicc)
@@ -190,8 +174,7 @@ def _outputs(files: list[tuple[ArrayFile, str]]) -> Iterator[list[str]]:
         for file, path in files:
             with as_error(f"cannot write {path}", "choose another place"):
                 places.append(place := stack.enter_context(replaced(Path(path))))
-                free = shutil.disk_usage(place.parent).free
-                if free < file.nbytes:
+                if (free := shutil.disk_usage(place.parent).free) < file.nbytes:
                     raise HocketError(
                         f"{path} will have {format_total(file.nbytes)}, its file system has room for "
                         f"{format_total(free)}",

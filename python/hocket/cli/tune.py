@@ -1,25 +1,20 @@
 """``hocket tune``: what runs have learned about their calls."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from hocket.cli._shared.commands import Group
+from hocket.cli._shared.commands import group, option
 from hocket.cli._shared.work import as_columns, json_option, tell
 from hocket.errors import UsageError
+from hocket.measure.kept import COLUMNS, Choice, choices, forget
+from hocket.system.cache import choices_dir
 from hocket.system.text import picked
 
-if TYPE_CHECKING:
-    from hocket.measure.kept import Choice
-
-place_option = click.option(
-    "--place", metavar="PLACE", help="Only places whose names begin with this.  [default: all]"
-)
+place_option = option("--place PLACE", "Only places whose names begin with this.  [default: all]")
 
 
-@click.group(cls=Group, examples=("hocket tune show", "hocket tune clear --all"))
+@group("hocket tune show", "hocket tune clear --all")
 def tune() -> None:
     """Show or forget the timings that runs have kept.
 
@@ -45,9 +40,6 @@ def _object(choice: Choice) -> dict[str, Any]:
 @json_option
 def show(place: str | None) -> None:
     """Show the fastest way for each call and size, and its gain over the MPI library."""
-    from hocket.measure.kept import COLUMNS, choices
-    from hocket.system.cache import choices_dir
-
     found = choices(place or "")
     report = {"kept_in": str(choices_dir()), "choices": [_object(one) for one in found]}
     text = (
@@ -60,11 +52,9 @@ def show(place: str | None) -> None:
 
 @tune.command(examples=("hocket tune clear --all", "hocket tune clear --place 3f2a"))
 @place_option
-@click.option("--all", "every", is_flag=True, help="Forget the timings of all places.")
+@option("--all", "Forget the timings of all places.", "every")
 def clear(place: str | None, every: bool) -> None:
     """Forget the timings of one place, or of all. The next runs measure again."""
-    from hocket.measure.kept import forget
-
     if every == (place is not None):
         raise UsageError(
             "nothing says which places to forget, or both --place and --all do",

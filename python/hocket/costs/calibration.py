@@ -1,7 +1,5 @@
 """Measured figures of a network, and the files that they are kept in, one for each wiring."""
 
-from __future__ import annotations
-
 import json
 import math
 import os
@@ -10,16 +8,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median, quantiles
-from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeAlias
+from typing import Annotated, Any, Final, Self, TypeAlias
 
 from hocket.errors import HocketError
+from hocket.network import NetworkDescription
+from hocket.network.measured import wiring_digest
 from hocket.system.cache import cache_dir, check_private
 from hocket.system.files import as_error, read_file
 from hocket.system.records import Limits, record
-
-if TYPE_CHECKING:
-    from hocket.network import NetworkDescription
-
 
 FORMAT: Final = "hocket network calibration"
 VERSION: Final = 1
@@ -136,8 +132,7 @@ class Calibration:
     def flows(self, kind: str, bytes: int) -> tuple[float, float, float, float]:
         """The part of a wire's rate that 1, 2, 4, 8 flows of about so many bytes carry together."""
         measured = self.host_flows if kind == "host" else self.switch_link_flows
-        sizes = sorted({flow.bytes for flow in measured})
-        if not sizes:
+        if not (sizes := sorted({flow.bytes for flow in measured})):
             return (1.0, 1.0, 1.0, 1.0)
         near = min(sizes, key=lambda size: abs(math.log(size / max(bytes, 1))))
         parts, last = [], 1.0
@@ -165,8 +160,7 @@ def from_json(found: Any) -> Calibration:
         raise ValueError("it is of another version")
     calibration = record(Calibration, whole)
     for one in calibration.classes:
-        sizes = [transfer.bytes for transfer in one.transfers]
-        if sizes != sorted(set(sizes)):
+        if (sizes := [transfer.bytes for transfer in one.transfers]) != sorted(set(sizes)):
             raise ValueError("transfers are not in the order of their bytes")
     return calibration
 
@@ -178,8 +172,6 @@ _RATES_AGREE: Final = 0.01
 def kept_path(description: NetworkDescription | None) -> Path:
     """Path of the calibration kept for this network or, without a network, for this host. Raises HocketError
     if there is no safe cache."""
-    from hocket.network.measured import wiring_digest
-
     name = platform.node() if description is None else wiring_digest(description)
     return cache_dir() / f"calibration-{name}.json"
 

@@ -1,7 +1,5 @@
 """Costs that predictions use, measured or assumed, and files of kept memory profiles."""
 
-from __future__ import annotations
-
 import math
 import os
 import platform
@@ -24,10 +22,8 @@ def kept_path() -> Path:
 def read_profile(path: str | os.PathLike[str] | None = None) -> _core.memory.Profile:
     """The profile in a file. Without one: HOCKET_MEMORY's, the machine's own, or the built-in one.
 
-    Raises HocketError for a file that cannot be used.
-    """
-    chosen = path or os.environ.get("HOCKET_MEMORY") or None
-    if chosen is None:
+    Raises HocketError for a file that cannot be used."""
+    if (chosen := path or os.environ.get("HOCKET_MEMORY") or None) is None:
         kept = kept_path()
         if not kept.exists():
             return _core.memory.Profile.built_in()
@@ -78,20 +74,18 @@ class Costs:
         ``segment`` bytes, as messages of schedules are."""
         if self.calibration is None:
             assert self.profile is not None
-            return _assumed(self.profile, early_release)
+            one = self.profile
+            return _core.ModelParameters(
+                alpha=one.send, receive=one.receive, token=one.token, token_work=one.send, eager=one.eager,
+                overhead=one.wire, host_shared=one.hosts, switch_link_shared=one.switch_links,
+                early_release=early_release,
+            )  # fmt: skip
         return _measured(self.calibration, network, bytes, segment if segmented else None, early_release)
 
 
 def costs_for(network: _core.Network, calibration: Calibration | None, source: str) -> Costs:
     """Measured if there is a calibration, else assumed."""
     return Costs(calibration, None if calibration is not None else _core.profile_of(network), source)
-
-
-def _assumed(one: _core.CostProfile, early_release: int) -> _core.ModelParameters:
-    return _core.ModelParameters(
-        alpha=one.send, receive=one.receive, token=one.token, token_work=one.send, eager=one.eager,
-        overhead=one.wire, host_shared=one.hosts, switch_link_shared=one.switch_links, early_release=early_release,
-    )  # fmt: skip
 
 
 def _measured(
@@ -134,11 +128,9 @@ def _latencies(one: Calibration) -> list[float]:
     """Latencies by the number of links of a route, by linear interpolation; below the shortest measured route
     as on it."""
     known = {c.links: c.latency for c in one.classes if c.links is not None}
-    flat = next((c.latency for c in one.classes if c.links is None), None)
-    if flat is not None:
+    if (flat := next((c.latency for c in one.classes if c.links is None), None)) is not None:
         return [known.get(0, flat), flat]
-    measured = sorted(links for links in known if links > 0)
-    if not measured:
+    if not (measured := sorted(links for links in known if links > 0)):
         return [known[0]]
 
     def latency(links: int) -> float:

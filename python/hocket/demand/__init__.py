@@ -1,7 +1,6 @@
 """Irregular demands from files: how many bytes each rank sends to each other one.
 
-:func:`read_traffic` gives what a file says, :func:`read_demand` the demand of the core.
-"""
+:func:`read_traffic` gives what a file says, :func:`read_demand` the demand of the core."""
 
 from __future__ import annotations
 
@@ -18,8 +17,7 @@ __all__ = ["Source", "Traffic", "read_demand", "read_traffic"]
 def read_traffic(path: str) -> Traffic:
     """Read a file of traffic; ``FILE:CALL`` names one call of recorded traffic.
 
-    Raises :class:`hocket.errors.DemandError`, and nothing else, when the file is none.
-    """
+    Raises :class:`hocket.errors.DemandError`, and nothing else, when the file is none."""
     from hocket.demand.registry import find  # with numpy, which launching a job does without
 
     source = load(path)

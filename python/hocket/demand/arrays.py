@@ -1,7 +1,5 @@
 """Tables of traffic in memory, and the numbers in them."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any, Final
@@ -50,8 +48,7 @@ def traffic_of(matrix: Any) -> Traffic:
     """The messages of a square matrix: entry [i, j] is the bytes that rank i sends to rank j.
 
     ``matrix``: a numpy array, nested lists, or a sparse array or matrix of scipy in any format. Raises
-    :class:`hocket.errors.DemandError`.
-    """
+    :class:`hocket.errors.DemandError`."""
     source = Source("the matrix", b"")
     if hasattr(matrix, "tocoo") and hasattr(matrix, "nnz"):
         return _of_sparse(source, matrix)

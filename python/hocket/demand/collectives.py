@@ -1,9 +1,6 @@
 """Collectives that can be planned: the core's descriptors by name, and the patterns of their demands.
 
-A collective is a row of the core's table (``core/demand/demand.cpp``); commands and choices follow from it.
-"""
-
-from __future__ import annotations
+A collective is a row of the core's table (``core/demand/demand.cpp``); commands and choices follow from it."""
 
 import re
 from typing import Final
@@ -52,8 +49,7 @@ def spelled(name: str) -> str:
 
 def find(name: str) -> _core.Collective:
     """The descriptor of a collective that a name and a size say everything of; raises UsageError."""
-    entry = COLLECTIVES.get(spelled(name))
-    if entry is None or entry.by_matrix:
+    if (entry := COLLECTIVES.get(spelled(name))) is None or entry.by_matrix:
         known = ", ".join(f"'{equal.name}'" for equal in EQUAL)
         raise UsageError(f"there is no collective '{name}'", remedy=f"give {known} or a matrix of bytes")
     return entry

@@ -1,7 +1,5 @@
 """A square table of sizes with commas between them: row = sender, column = receiver."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 
@@ -43,8 +41,7 @@ def read(source: Source) -> Traffic:
 def _size(source: Source, line: int, written: str) -> int:
     if not written:
         raise source.error("a size is missing between commas", line, _REMEDY)
-    size = whole_number(written)
-    if size == "is not a number" and _HAS_UNIT.match(written):
+    if (size := whole_number(written)) == "is not a number" and _HAS_UNIT.match(written):
         try:
             size = parse_bytes(written)
         except HocketError as problem:

@@ -1,9 +1,6 @@
 """Matrix Market files: coordinate or array, of integers or of whole reals, general or symmetric.
 
-The format: Boisvert, Pozo and Remington, The Matrix Market Exchange Formats (NIST, 1996).
-"""
-
-from __future__ import annotations
+The format: Boisvert, Pozo and Remington, The Matrix Market Exchange Formats (NIST, 1996)."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -42,8 +39,7 @@ def read(source: Source) -> Traffic:
 
 
 def _header(source: Source) -> tuple[str, bool]:
-    """Format (``coordinate`` or ``array``) and symmetry (``general`` or ``symmetric``). Raises
-    DemandError."""
+    """Format (``coordinate`` or ``array``) and symmetry (``general`` or ``symmetric``). Raises DemandError."""
     words = source.text().partition("\n")[0].lower().split()
     if len(words) != 5 or words[:2] != [_BANNER, "matrix"] or words[2] not in ("coordinate", "array"):
         raise source.error("a Matrix Market matrix does not begin like this", 1, _FORM)
@@ -75,8 +71,7 @@ def _coordinates(source: Source, lines: Lines, traffic: Traffic, entries: int, s
         row, column = (_index(source, line, field, traffic.ranks) for field in fields[:2])
         size = _size(source, line, fields[2])
         place = (max(row, column), min(row, column)) if symmetric else (row, column)
-        first = seen.setdefault(place, line)
-        if first != line:
+        if (first := seen.setdefault(place, line)) != line:
             raise source.error(
                 f"entry {row + 1} {column + 1} stands in line {first} already", line, "add the two up"
             )

@@ -1,7 +1,5 @@
 """Traffic in NumPy's .npy format, and the headers of such files."""
 
-from __future__ import annotations
-
 import io
 import math
 import warnings
@@ -36,8 +34,7 @@ class Header:
 def read_header(stream: BinaryIO) -> Header:
     """The header at the beginning of ``stream``, which then stands at the array.
 
-    Raises ValueError with what is wrong. Whether the array is all there is the caller's to check.
-    """
+    Raises ValueError with what is wrong. Whether the array is all there is the caller's to check."""
     try:
         read = _READERS.get(np.lib.format.read_magic(stream))
         with warnings.catch_warnings(action="ignore"):  # of Python's own parser
@@ -66,8 +63,7 @@ def read(source: Source) -> Traffic:
     except ValueError as error:
         raise source.error(str(error), remedy=_REMEDY) from None
     check_form(source, header.shape, header.dtype, _REMEDY)
-    held = len(source.data) - header.offset
-    if held != header.nbytes:
+    if (held := len(source.data) - header.offset) != header.nbytes:
         raise source.error(
             f"holds {held:,} bytes of entries, its header says {header.nbytes:,}", remedy="is the file whole?"
         )

@@ -1,9 +1,6 @@
 """Recorded traffic: what each collective call of a program sent, as ``hocket record`` writes it.
 
-JSON with one line per call (docs/formats.md). Rows are sparse, and all ranks are world ranks.
-"""
-
-from __future__ import annotations
+JSON with one line per call (docs/formats.md). Rows are sparse, and all ranks are world ranks."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -24,8 +21,7 @@ _MOST_LISTED: Final = 8
 class RecordedCall:
     """A recorded collective call: row i holds (receiver, bytes) of what ``members[i]`` sent.
 
-    ``repeated``: how often the program made it in a row with the same counts.
-    """
+    ``repeated``: how often the program made it in a row with the same counts."""
 
     operation: str
     members: tuple[int, ...]

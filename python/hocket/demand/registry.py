@@ -1,7 +1,5 @@
 """The readers: one line each. A new format is one file, one line here and one test file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -41,8 +41,7 @@ class Source:
     def lines(self, comment: str) -> Iterator[tuple[int, str]]:
         """Line numbers and texts, without empty lines and what follows a ``comment`` character."""
         for number, line in enumerate(self.text().split("\n"), 1):
-            text = line.partition(comment)[0].strip()
-            if text:
+            if text := line.partition(comment)[0].strip():
                 yield number, text
 
     @property

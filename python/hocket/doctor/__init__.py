@@ -1,7 +1,5 @@
 """``hocket doctor``: looks at installation, MPI, network file and placement, and says what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
@@ -39,8 +37,7 @@ CHECKS: Final[tuple[tuple[str, Callable[[Case], Iterator[Finding]]], ...]] = (
 
 
 def examine(case: Case) -> Iterator[Finding]:
-    """Yield the findings of all checks as they are made. A check that fails says why; the following ones
-    still run."""
+    """Yield the findings of all checks as they are made. A check that fails says why; the following ones still run."""
     for topic, check in CHECKS:
         try:
             for finding in check(case):

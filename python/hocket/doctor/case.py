@@ -1,7 +1,5 @@
 """The case that is examined, what earlier checks have found out about it, and findings, one thing each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -63,10 +61,9 @@ class Rank:
 class Case:
     """The first part is what the user says; what stays None could not be found out.
 
-    ``environment``: of this process and so of its ranks. ``ranks`` None: as many as the network has places
-    for, but few. ``seconds``: the longest that one start of ranks may take. ``defaults``: what the network
-    leaves open. ``ready``: a runtime that need not be compiled. ``probe``: the command of each rank.
-    """
+    ``environment``: of this process and so of its ranks. ``ranks`` None: as many as the network has places for, but
+    few. ``seconds``: the longest that one start of ranks may take. ``defaults``: what the network leaves open.
+    ``ready``: a runtime that need not be compiled. ``probe``: the command of each rank."""
 
     environment: Mapping[str, str]
     network_file: str | None = None

@@ -1,7 +1,5 @@
 """The installation: package, cache, variables of the environment, MPI and compiler."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
@@ -92,8 +90,7 @@ def check_package(_: Case) -> Iterator[Finding]:
     except PackageNotFoundError:
         yield problem("the package is found but not installed", _AGAIN)
         return
-    extension = getattr(_core, "__version__", "older")
-    if extension != package:
+    if (extension := getattr(_core, "__version__", "older")) != package:
         yield problem(f"the package is {package}, its extension {extension}", _AGAIN)
         return
     needed = [
@@ -101,8 +98,7 @@ def check_package(_: Case) -> Iterator[Finding]:
         native_dir() / "runtime" / "shim" / "shim.c",
         native_dir() / "sort",
     ]
-    missing = [path for path in needed if not path.exists()]
-    if missing:
+    if missing := [path for path in needed if not path.exists()]:
         yield problem(f"{missing[0]} is missing, which the runtime is built from", _AGAIN)
         return
     python = ".".join(map(str, sys.version_info[:3]))
@@ -111,8 +107,7 @@ def check_package(_: Case) -> Iterator[Finding]:
 
 def check_cache(case: Case) -> Iterator[Finding]:
     cache = cache_dir()
-    free = shutil.disk_usage(cache).free >> 20
-    if free < _NEEDED_MB:
+    if (free := shutil.disk_usage(cache).free >> 20) < _NEEDED_MB:
         yield problem(f"{cache}: {free} MB are free, a built runtime and plans need {_NEEDED_MB}",
                       "free some space there, or set XDG_CACHE_HOME to a directory with more")  # fmt: skip
         return
@@ -127,8 +122,7 @@ def check_runtime(case: Case) -> Iterator[Finding]:
     if case.mpi is None:
         return
     case.runtime = find_runtime(case.mpi.mpicc)
-    prepared = case.environment.get("HOCKET_RUNTIME_MPI", case.runtime.mpi)
-    if prepared != case.runtime.mpi:
+    if (prepared := case.environment.get("HOCKET_RUNTIME_MPI", case.runtime.mpi)) != case.runtime.mpi:
         yield problem(f"the job is prepared for {prepared} and {case.mpi.mpiexec} is of {case.runtime.mpi}",
                       f"{ANEW}; --mpi chooses another MPI")  # fmt: skip
     yield ok(f"{case.runtime.library.parent}{', ready-made' if case.ready else ''}")
@@ -146,8 +140,7 @@ def check_mpi(case: Case) -> Iterator[Finding]:
         yield ok(f"{mpi.mpiexec}: {ready.mpi_name}")
         return
     family = MpiFamily.OPENMPI if wrapper.version.startswith("Open MPI") else MpiFamily.MPICH
-    speaks_standard = wrapper.mpi.startswith("MPI ABI")
-    if not speaks_standard and family is not mpi.family:
+    if not (speaks_standard := wrapper.mpi.startswith("MPI ABI")) and family is not mpi.family:
         yield problem(
             f"{mpi.mpiexec} belongs to {mpi.family.value}, but {wrapper.path} to {wrapper.version}",
             "give the path of an mpiexec with its own mpicc beside it: --mpi /path/to/mpiexec",

@@ -1,7 +1,5 @@
 """The network, its paths, plans, and the order of the job's ranks on it."""
 
-from __future__ import annotations
-
 import datetime
 import socket
 from collections.abc import Iterator
@@ -35,8 +33,7 @@ def check_paths(network: _core.Network, paths: Paths, now: datetime.datetime) ->
     if paths.spraying:
         yield note("packets of one connection take several ways: no path can be held")
         return
-    own = next((name for name, address in paths.addresses.items() if _is_own(address)), None)
-    if own is None:
+    if (own := next((name for name, address in paths.addresses.items() if _is_own(address)), None)) is None:
         yield note("this is none of their hosts: whether they still hold is not known", "ask on a host")
         return
     expected, probes = [], []
@@ -139,8 +136,7 @@ def check_order(case: Case) -> Iterator[Finding]:
     nodes = _nodes(case, slurm)
     if len(set(nodes)) < 3:
         return
-    better = better_order(case.network, nodes)
-    if better is None:
+    if (better := better_order(case.network, nodes)) is None:
         yield ok(f"no other order of the {len(set(nodes))} hosts makes native calls {WORTH:g} times as fast")
         return
     form = "slurm" if slurm else "openmpi-hostfile"

@@ -1,7 +1,5 @@
 """The probe of probe.c by mpi4py, for machines without a compiler."""
 
-from __future__ import annotations
-
 import os
 
 from mpi4py import MPI

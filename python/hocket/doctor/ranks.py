@@ -1,7 +1,5 @@
 """A few ranks that are started, without Hocket and with it: whether they run, where they are, whether data arrive."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
@@ -91,8 +89,7 @@ def check_launcher(case: Case) -> Iterator[Finding]:
     if case.mpi is None:
         return
     start(case, {}, ["uname", "-n"])
-    probe = probe_of(case)
-    if probe is None:
+    if (probe := probe_of(case)) is None:
         yield note("starts ranks; without a compiler and mpi4py none was started that calls MPI",
                    "pip install 'hocket[mpi4py]', or install a C++ compiler")  # fmt: skip
         return
@@ -202,8 +199,7 @@ def check_scheduled(case: Case) -> Iterator[Finding]:
             yield ok(f"{line}{on}, every byte right")
             return
     told_before = _core.wrong_variables([f"{name}={value}" for name, value in case.environment.items()])
-    reasons = [line for line in said if line not in told_before]
-    if reasons:
+    if reasons := [line for line in said if line not in told_before]:
         yield problem(f"the MPI library served the all-to-all: {reasons[0]}",
                       "follow the advice of this line and those above")  # fmt: skip
     elif count < 3:

@@ -1,14 +1,11 @@
 """The formats that plans are written in for other engines: a row each, and a module with ``files``."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
-if TYPE_CHECKING:
-    from hocket.export.transfers import Transfers
+from hocket.export.transfers import Transfers
 
 Files = dict[str, Iterable[str]]
 

@@ -1,7 +1,5 @@
 """The comment at the head of a generated routine: what it is, for which network, and where its schedule comes from."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from textwrap import wrap
@@ -104,8 +102,7 @@ ROUTINES: Final = {
 
 def collective_of(demand: _core.Demand) -> str:
     """The collective that a routine is written of. Raises UsageError for a demand of none."""
-    call = collectives.call_of(demand)
-    if call is None and demand.pattern == collectives.IRREGULAR:
+    if (call := collectives.call_of(demand)) is None and demand.pattern == collectives.IRREGULAR:
         raise UsageError(
             "no routine is written of an irregular exchange", remedy=f"export a plan of {', '.join(ROUTINES)}"
         )

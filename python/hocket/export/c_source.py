@@ -1,8 +1,6 @@
 """A scheduled collective as readable C, after the routine generator of Faraj and Yuan (section 5): tables of its
 schedule, and an executor that is the same for every collective."""
 
-from __future__ import annotations
-
 import re
 from importlib import resources
 from typing import Final
@@ -31,8 +29,7 @@ def exchange_of(plan: _core.Plan, options: RoutineOptions) -> _core.Plan:
     """The plan under the routine's window, verified. Raises UsageError and PlanError.
 
     Blocks of an all-reduce differ by a byte where its vector cannot be shared out evenly. A routine cuts every block
-    alike, so such a plan is made again for the next larger vector.
-    """
+    alike, so such a plan is made again for the next larger vector."""
     network, demand = plan.network, plan.demand
     options.check_network(network)
     if (
@@ -56,8 +53,7 @@ def routine_source(planned: _core.Plan, source: str, options: RoutineOptions | N
     """C99 source that needs nothing but MPI. The same input gives the same text.
 
     ``source``: the plan as the user named it. Raises UsageError for schedules that no routine is written for:
-    incomplete ones, of too many ranks or pieces, or of blocks that differ where the collective's do not.
-    """
+    incomplete ones, of too many ranks or pieces, or of blocks that differ where the collective's do not."""
     collective, network, schedule = collective_of(planned.demand), planned.network, planned.schedule
     routine = ROUTINES[collective]
     options = options or RoutineOptions(routine.replaced)
@@ -149,8 +145,7 @@ def _check_whole(planned: _core.Plan, rows: list[Row], collective: str) -> None:
 
 
 def _root_and_size(demand: _core.Demand, collective: str) -> tuple[int, int]:
-    """Root of a collective (-1 without one), and its --bytes. Raises UsageError for unequal or empty
-    contributions."""
+    """Root of a collective (-1 without one), and its --bytes. Raises UsageError for unequal or empty contributions."""
     rooted = collective in (collectives.BROADCAST, collectives.REDUCE)
     if demand.bytes == 0 or (demand.contributions and not rooted):
         raise UsageError(

@@ -1,8 +1,6 @@
 """The tables of a generated routine: what each rank sends and receives, which pieces of blocks messages carry, and who
 waits for whom."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
@@ -83,8 +81,7 @@ def carry(
     """Gives each message of the rows its pieces, and lets each send wait for what it forwards or, where the
     schedule ``reduces``, has added up. Raises UsageError for schedules that are cut too finely."""
     carried = [program.send_pieces for program in programs]
-    total = sum(len(pieces) for sends in carried for pieces in sends)
-    if total > MOST_PIECES:
+    if (total := sum(len(pieces) for sends in carried for pieces in sends)) > MOST_PIECES:
         raise UsageError(
             f"the schedule has {total} pieces; a routine is written for at most {MOST_PIECES}",
             remedy="choose another algorithm, or run the program with 'hocket run'",

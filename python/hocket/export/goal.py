@@ -1,12 +1,9 @@
 """GOAL, the text that LogGOPSim and ATLAHS simulate (https://github.com/spcl/LogGOPSim, src/LogGOPSim/txt2bin.re).
 
 A rank posts all its receives at once. A send requires the tokens that it waits for, its sender's own receives that it
-passes on, and that its sender's sends before it are over. A token is a message of a byte that follows a receive.
-A send is over in LogGOPSim when it has left its sender; so a window holds back what one sender sends, tokens what
-others receive.
-"""
-
-from __future__ import annotations
+passes on, and that its sender's sends before it are over. A token is a message of a byte that follows a receive. A send
+is over in LogGOPSim when it has left its sender; so a window holds back what one sender sends, tokens what others
+receive."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -15,8 +12,7 @@ from hocket.export.transfers import TOKEN_BYTES, Token, Transfers
 
 
 def files(plan: Transfers, output: str) -> dict[str, Iterator[str]]:
-    """Write one file; the tag of a message is twice its number in the plan, of a token twice its number and
-    one."""
+    """Write one file; the tag of a message is twice its number in the plan, of a token twice its number and one."""
     return {output: _lines(plan)}
 
 

@@ -3,10 +3,7 @@
 Each message is a flow. A flow begins at time 0 or by one trigger; at its end its sender fires one trigger, its receiver
 another. What waits for several flows begins by a barrier of them. A flow that sets off others than the one its receiver
 sends next does so by tokens, flows of a byte: from its receiver to who waits, or back to its sender where the receiver
-itself waits. So every wait of the plan holds; a token costs a packet.
-"""
-
-from __future__ import annotations
+itself waits. So every wait of the plan holds; a token costs a packet."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -42,15 +39,13 @@ def files(plan: Transfers, output: str) -> dict[str, Iterator[str]]:
     """Write one file. Node i is rank i, flow i + 1 message i of the plan; tokens follow.
 
     Raises UsageError for hosts with several ranks, whose messages to each other no network carries, and for messages
-    that htsim cannot count.
-    """
+    that htsim cannot count."""
     if len(plan.network.hosts) != plan.ranks:
         raise UsageError(
             "htsim's nodes have one rank each, and the plan's hosts have several",
             remedy="plan with one rank a host",
         )
-    most = max((transfer.bytes for transfer in plan.transfers), default=0)
-    if most > MOST_BYTES:
+    if (most := max((transfer.bytes for transfer in plan.transfers), default=0)) > MOST_BYTES:
         raise UsageError(f"htsim's flows have at most {MOST_BYTES:,} bytes, and a message has {most:,}",
                          remedy="plan smaller messages")  # fmt: skip
     return {output: _lines(plan, _matrix(plan))}
@@ -83,11 +78,9 @@ def _matrix(plan: Transfers) -> _Matrix:
 
 
 def _fire(plan: Transfers, matrix: _Matrix, cause: int, waiting: list[int]) -> None:
-    """Start the waiting transfers at the end of ``cause``: one by its sender, one by its receiver, others by
-    tokens."""
+    """Start the waiting transfers at the end of ``cause``: one by its sender, one by its receiver, others by tokens."""
     flow, flows = matrix.flows[cause], matrix.flows
-    of_sender = [number for number in waiting if plan.transfers[number].src == flow.src]
-    if of_sender:
+    if of_sender := [number for number in waiting if plan.transfers[number].src == flow.src]:
         flow.sent = flows[of_sender[0]].trigger
     others = [number for number in waiting if number not in of_sender[:1]]
     if len(others) == 1 and plan.transfers[others[0]].src == flow.dst:

@@ -3,8 +3,7 @@ msccl/language/ir.py; parser: src/misc/msccl/msccl_parser.cc of msccl-executor-n
 
 A GPU has a thread block for every rank that it sends to, one for every rank that it receives from, and one that copies.
 MSCCL has no messages without data, so tokens cannot be said: a rank's sends stand in the plan's order, and one of phase
-p follows what the rank receives until phase p − window. Ranks keep step by that, and not exactly.
-"""
+p follows what the rank receives until phase p − window. Ranks keep step by that, and not exactly."""
 
 from __future__ import annotations
 
@@ -14,13 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from math import gcd
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from hocket.demand.collectives import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, REDUCE_SCATTER
 from hocket.errors import UsageError
-
-if TYPE_CHECKING:
-    from hocket.export.transfers import Piece, Transfer, Transfers
+from hocket.export.transfers import Piece, Transfer, Transfers
 
 # MSCCL_MAX_COUNT - 1, MSCCL_MAX_NUM_STEPS, MSCCL_MAX_NUM_THREAD_BLOCKS_PER_CHANNEL
 MOST_CHUNKS_OF_A_STEP: Final = 71
@@ -230,8 +227,7 @@ class _Algorithm:
         block = gpu.block("send", transfer.dst, self._channel(transfer))
         after = {self.last[own, False] for own in self.plan.over[number]}
         phases, arrived = self.arrived[transfer.src]
-        until = bisect_right(phases, transfer.phase - self.plan.window)
-        if until:
+        if until := bisect_right(phases, transfer.phase - self.plan.window):
             after.add(self.last[arrived[until - 1], True])
         for source, target in self._spans(transfer):
             self.last[number, False] = gpu.step(block, "s", source, None, (source, target), after)

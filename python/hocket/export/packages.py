@@ -1,9 +1,6 @@
 """The files by which pkg-config and CMake find the library for one MPI.
 
-They are printed on the machine and not part of the wheel: which library serves an MPI is known there only.
-"""
-
-from __future__ import annotations
+They are printed on the machine and not part of the wheel: which library serves an MPI is known there only."""
 
 import shlex
 from collections.abc import Sequence
@@ -86,8 +83,7 @@ def pkg_config_file(version: str, includes: Sequence[Path], libraries: Sequence[
 def cmake_file(version: str, includes: Sequence[Path], libraries: Sequence[Path], mpicc: str) -> str:
     """``HocketConfig.cmake``, which defines the target ``Hocket::hocket``; it brings the MPI with it.
 
-    With the library of sorting before the runtime (and so its headers) ``Hocket::sort`` as well.
-    """
+    With the library of sorting before the runtime (and so its headers) ``Hocket::sort`` as well."""
     file, needs = _CMAKE.format(about=ABOUT, version=version, mpicc=_of_cmake(mpicc)), "MPI::MPI_C"
     names = ("hocket", "sort")[: len(libraries)]
     for name, library, include in zip(names, reversed(libraries), reversed(includes), strict=True):

@@ -1,15 +1,12 @@
-"""A time-independent trace that SimGrid's SMPI replays, and the network as a platform (SimGrid 3.32:
-``smpirun -replay``, src/smpi/internals/smpi_replay.cpp; platform XML, version 4.1).
+"""A time-independent trace that SimGrid's SMPI replays, and the network as a platform (SimGrid 3.32: ``smpirun
+-replay``, src/smpi/internals/smpi_replay.cpp; platform XML, version 4.1).
 
 What a rank does stands in the order that the simulator of Hocket's core expects: a trace cannot react to what comes
 first. All receives are posted at once. A rank waits for the tokens of a send before it, and sends tokens of what it
 receives as soon as that is in. Sizes are bytes, at least one: a receive of none would ask for the size first.
 
 Every channel of the network becomes one SHARED link, so that the two directions of a wire are independent, and every
-two hosts get their explicit route.
-"""
-
-from __future__ import annotations
+two hosts get their explicit route."""
 
 import heapq
 import itertools

@@ -1,7 +1,5 @@
 """A plan's transfers and what each must wait for, in the form that exporters write down."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import Final, NamedTuple

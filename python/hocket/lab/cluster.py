@@ -1,11 +1,10 @@
 """An emulated switched cluster on this machine: real TCP, real queues, real drops."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import random
 import re
+import secrets
 import shlex
 import shutil
 import subprocess
@@ -14,10 +13,11 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from hocket.errors import MissingToolError, NetworkError, UsageError
 from hocket.lab import namespaces, state, watchdog, wires
@@ -52,8 +52,7 @@ def check_network(network: NetworkDescription, ecmp: bool = False) -> None:
     any graph of switches will do."""
     if network.shape not in ("tree", "graph"):
         raise NetworkError("this network is not a tree", remedy=_TREES)
-    hosts = sum(node.is_host for node in network.nodes)
-    if hosts > MOST_HOSTS:
+    if (hosts := sum(node.is_host for node in network.nodes)) > MOST_HOSTS:
         raise NetworkError(
             f"{hosts:,} hosts are too many for a lab, which is one machine",
             remedy=f"give a network of at most {MOST_HOSTS} hosts",
@@ -109,7 +108,9 @@ class Lab:
         self._watchdog: subprocess.Popen[bytes] | None = None
 
     @classmethod
-    def up(cls, network: NetworkDescription, options: LabOptions | None = None, *, keep: bool = False) -> Lab:
+    def up(
+        cls, network: NetworkDescription, options: LabOptions | None = None, *, keep: bool = False
+    ) -> Self:
         """Build ``network``. With ``keep`` the lab outlives this process; otherwise it goes with it."""
         options = options or LabOptions()
         options.check()
@@ -120,7 +121,7 @@ class Lab:
                 raise MissingToolError(f"{tool} was not found", remedy="install util-linux")
         state.down_all(only_stale=True)
 
-        lab_id = state.new_id()
+        lab_id = secrets.token_hex(3)
         addresses, routers = iter(range(1, 1 << 24)), iter(range(_FIRST_ROUTER, 1 << 24))
         nodes = [
             state.LabNode(
@@ -131,11 +132,11 @@ class Lab:
             for n in network.nodes
         ]
         tmp = str(Path(tempfile.gettempdir()) / f"hkt-{lab_id}")
-        owner = None if keep else state.myself()
+        owner = None if keep else (os.getpid(), state.start_time(os.getpid()))
         # Absolute, as a later command may be given elsewhere.
         file = Path(network.source)
         source = str(real_path(file)) if network.source and file.is_file() else network.source
-        lab = cls(state.LabState(lab_id, nodes, tmp, owner, source, options.to_json()))
+        lab = cls(state.LabState(lab_id, nodes, tmp, owner, source, asdict(options)))
         try:
             lab.state.save()
             if not keep:
@@ -147,7 +148,7 @@ class Lab:
         return lab
 
     @classmethod
-    def attach(cls, lab_id: str) -> Lab:
+    def attach(cls, lab_id: str) -> Self:
         """The lab ``lab_id`` that another process has left up."""
         namespaces.require_root()
         return cls(state.load(lab_id))
@@ -235,11 +236,9 @@ class Lab:
 
         ``cyclic``: a rank on every host in turn, in place of all ranks of a host side by side.
 
-        ``shuffle`` is the seed of a random order of the hosts: ranks that a launcher deals out cyclically, a
-        cloud, a list of hosts in no order. Batch systems fill hosts in the network's order.
-        ``hosts``: names and ranks in another order than that.
-        Whatever is still running inside the lab afterwards is killed.
-        """
+        ``shuffle`` is the seed of a random order of the hosts: ranks that a launcher deals out cyclically, a cloud, a
+        list of hosts in no order. Batch systems fill hosts in the network's order. ``hosts``: names and ranks in
+        another order than that. Whatever is still running inside the lab afterwards is killed."""
         n = check_ranks(ranks, self.ranks)
         hosts = self.places(shuffle) if hosts is None else hosts
         settings = {**lab_environment(mpi, wires.HOST_PORT), **(env or {})}
@@ -284,7 +283,7 @@ class Lab:
             self._watchdog.wait()
             self._watchdog = None
 
-    def __enter__(self) -> Lab:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -1,7 +1,5 @@
 """How far a run in a lab can be believed: were links the bottleneck, or the processors that emulate them?"""
 
-from __future__ import annotations
-
 import socket
 import struct
 import threading

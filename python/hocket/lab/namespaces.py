@@ -1,11 +1,7 @@
 """Linux namespaces by system call: make, enter, find processes in, remove.
 
-Namespaces belong to threads, so a namespace is made (or entered) by a short-lived
-thread that ends afterwards; the rest of the process stays where it was. No tool such
-as ``ip`` or ``unshare`` is needed.
-"""
-
-from __future__ import annotations
+Namespaces belong to threads, so a namespace is made (or entered) by a short-lived thread that ends afterwards; the rest
+of the process stays where it was. No tool such as ``ip`` or ``unshare`` is needed."""
 
 import ctypes
 import os
@@ -79,8 +75,7 @@ def prepare_netns_dir() -> None:
 def create(net: Path, uts: Path | None, hostname: str, configure: Callable[[], None]) -> None:
     """Make a network namespace bound to ``net`` (and a UTS one bound to ``uts``, named ``hostname``).
 
-    ``configure`` runs inside the new namespaces.
-    """
+    ``configure`` runs inside the new namespaces."""
 
     def work() -> None:
         flags = CLONE_NEWNET | (CLONE_NEWUTS if uts else 0)
@@ -121,8 +116,7 @@ def remove(path: Path) -> None:
 def processes(nets: Iterable[Path], variable: str) -> list[int]:
     """Process ids that live in one of the network namespaces ``nets`` or were started on their way there.
 
-    The latter have ``variable`` (``NAME=value``) in their environment.
-    """
+    The latter have ``variable`` (``NAME=value``) in their environment."""
 
     def identity(path: Path) -> tuple[int, int] | None:
         with suppress(OSError):  # it may vanish at any time
@@ -148,8 +142,7 @@ def kill_processes(nets: Iterable[Path], variable: str, seconds: float = 5.0) ->
     nets = list(nets)
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        pids = [pid for pid in processes(nets, variable) if pid != os.getpid()]
-        if not pids:
+        if not (pids := [pid for pid in processes(nets, variable) if pid != os.getpid()]):
             return
         for pid in pids:
             with suppress(ProcessLookupError):

@@ -1,10 +1,7 @@
 """A real Slurm in a lab: munged, slurmctld on the first host, a slurmd on every host.
 
 Nothing of the machine's own configuration is read or changed: key, sockets, spool and logs lie in the lab's temporary
-directory. The daemons live in the lab's namespaces and end with it.
-"""
-
-from __future__ import annotations
+directory. The daemons live in the lab's namespaces and end with it."""
 
 import os
 import shutil
@@ -46,8 +43,7 @@ def tool(name: str) -> str:
 def topology(network: NetworkDescription) -> str:
     """``topology.conf`` of a tree: hosts at the leaf switches.
 
-    Raises :class:`NetworkError` where Slurm has no form for it: a switch with hosts and switches below it, a cycle.
-    """
+    Raises :class:`NetworkError` where Slurm has no form for it: a switch with hosts and switches below it, a cycle."""
     if len(network.links) >= len(network.nodes):
         raise NetworkError("with --slurm switches are wired as a tree", remedy=_TREES)
     hosts = {node.name for node in network.nodes if node.is_host}
@@ -137,8 +133,7 @@ def slurm(cluster: Lab, network: NetworkDescription) -> Iterator[dict[str, str]]
     """Slurm on every host of ``cluster`` while the context lasts; yields the variables that its users need.
 
     Raises :class:`MissingToolError` where Slurm is not installed or does not come up in ``START_LIMIT`` seconds, and
-    :class:`NetworkError` as :func:`topology`.
-    """
+    :class:`NetworkError` as :func:`topology`."""
     paths = {name: tool(name) for name in TOOLS}
     text = topology(network)
     folder = Path(cluster.state.tmp) / "slurm"

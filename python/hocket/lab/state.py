@@ -1,15 +1,10 @@
 """Options and state of a lab, kept outside its process so that anyone can remove the lab.
 
-A lab's directory (``/run/hocket/ID``) is written before the first namespace is made and
-deleted after the last is gone.
+A lab's directory (``/run/hocket/ID``) is written before the first namespace is made and deleted after the last is gone.
 """
 
-from __future__ import annotations
-
 import json
-import os
 import re
-import secrets
 import shutil
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -32,12 +27,11 @@ MOST_RANKS = 1024  # processes of one machine
 class LabOptions:
     """Parameters of the emulated links.
 
-    ``rate``: bytes/s of every link, or None for the rates of the network. ``uplink_rate`` and
-    ``oversubscription``: of links between switches, as in :class:`hocket.network.Defaults`.
-    ``buffer``: bytes that each port may queue. ``congestion_control``: TCP's, set in each host.
-    ``mtu``: bytes of an IP packet. ``ecmp``: switches are routers, and a hash of addresses and ports chooses among
-    equally short ways; ``ecmp_seed``: of the hash, or None for the kernel's own.
-    """
+    ``rate``: bytes/s of every link, or None for the rates of the network. ``uplink_rate`` and ``oversubscription``: of
+    links between switches, as in :class:`hocket.network.Defaults`. ``buffer``: bytes that each port may queue.
+    ``congestion_control``: TCP's, set in each host. ``mtu``: bytes of an IP packet. ``ecmp``: switches are routers, and
+    a hash of addresses and ports chooses among equally short ways; ``ecmp_seed``: of the hash, or None for the kernel's
+    own."""
 
     rate: float | None = None
     buffer: int = 60_000
@@ -75,14 +69,9 @@ class LabOptions:
         apply_options(wired, says)
         return wired
 
-    def to_json(self) -> dict[str, Any]:
-        """A dictionary for JSON."""
-        return asdict(self)
-
 
 def check_ranks(ranks: int | None, held: int) -> int:
-    """Number of ranks to start on hosts that hold ``held``. Raises :class:`UsageError` if that is
-    impossible."""
+    """Number of ranks to start on hosts that hold ``held``. Raises :class:`UsageError` if that is impossible."""
     count = held if ranks is None else ranks
     most = min(held, MOST_RANKS)
     if 1 <= count <= most:
@@ -119,8 +108,7 @@ class LabNode:
 
 @dataclass(slots=True)
 class LabState:
-    """State of a lab. ``owner`` is (process id, its start time in clock ticks), or None: stays until taken
-    down."""
+    """State of a lab. ``owner`` is (process id, its start time in clock ticks), or None: stays until taken down."""
 
     id: str
     nodes: list[LabNode]
@@ -190,22 +178,12 @@ class LabState:
         return self.owner is not None and start_time(self.owner[0]) != self.owner[1]
 
 
-def new_id() -> str:
-    """A fresh lab id."""
-    return secrets.token_hex(3)
-
-
 def start_time(pid: int) -> int:
     """Start time of process ``pid``, in clock ticks since boot; 0 if there is none."""
     with suppress(OSError, ValueError, IndexError):
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
         return int(stat.rpartition(")")[2].split()[19])
     return 0
-
-
-def myself() -> tuple[int, int]:
-    """This process as an owner."""
-    return os.getpid(), start_time(os.getpid())
 
 
 def load(lab_id: str) -> LabState:

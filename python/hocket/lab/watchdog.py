@@ -1,9 +1,6 @@
 """Removes a lab whose owner dies without doing so, be it by SIGKILL.
 
-Started by the owner with a pipe as standard input: the end of the pipe is the owner's end.
-"""
-
-from __future__ import annotations
+Started by the owner with a pipe as standard input: the end of the pipe is the owner's end."""
 
 import os
 import subprocess

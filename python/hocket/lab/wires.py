@@ -1,7 +1,5 @@
 """The lab's cables: ``veth`` pairs, bridges, and a shaper at each end of a cable."""
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import os
@@ -24,6 +22,8 @@ ROUTER_ADDRESS = "02:01:00:00:00:00"  # hardware address of every port of every 
 ANSWERS_A_SECOND = 100  # ICMP errors of a router to one host, as switches limit them
 _IPV4 = Path("/proc/sys/net/ipv4")
 
+
+Join = Callable[[Any, Mapping[str, int]], None]  # by a netlink connection, with the index of each port
 
 _SETTINGS = {
     "ip_forward": 1,
@@ -76,8 +76,7 @@ def router(
 ) -> Join:
     """A router: its address, its neighbours, and a route to each host by all equally short ways.
 
-    ``next_hops``: of this router, by host. ``ways``: ports of a node towards another.
-    """
+    ``next_hops``: of this router, by host. ``ways``: ports of a node towards another."""
 
     def join(ip: Any, index_of: Mapping[str, int]) -> None:
         ip.addr("add", index=1, address=_ip(node), prefixlen=32)
@@ -152,13 +151,9 @@ def lay(cables: Sequence[Cable], mtu: int) -> None:
             b = os.open(cable.b[0], os.O_RDONLY | os.O_CLOEXEC)
             try:
                 ip.link(
-                    "add",
-                    ifname=cable.a[1],
-                    kind="veth",
-                    mtu=mtu,
-                    net_ns_fd=a,
+                    "add", ifname=cable.a[1], kind="veth", mtu=mtu, net_ns_fd=a,
                     peer={"ifname": cable.b[1], "mtu": mtu, "net_ns_fd": b},
-                )
+                )  # fmt: skip
             finally:
                 os.close(a)
                 os.close(b)
@@ -167,8 +162,7 @@ def lay(cables: Sequence[Cable], mtu: int) -> None:
 def offloads_off(port: str) -> None:
     """Switch segmentation and receive offloads off, so that the shaper sees single packets.
 
-    Runs in the port's namespace.
-    """
+    Runs in the port's namespace."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
         for command in _OFFLOADS:
             value = ctypes.create_string_buffer(struct.pack("II", command, 0))
@@ -180,9 +174,6 @@ def offloads_off(port: str) -> None:
 def hardware_address(address: str) -> str:
     """The locally administered MAC address that goes with an IP address of the lab."""
     return "02:00:" + ":".join(f"{int(part):02x}" for part in address.split("/")[0].split("."))
-
-
-Join = Callable[[Any, Mapping[str, int]], None]  # by a netlink connection, with the index of each port
 
 
 def configure(net: Path, ports: Sequence[Port], buffer: int, join: Join) -> None:
@@ -197,14 +188,9 @@ def configure(net: Path, ports: Sequence[Port], buffer: int, join: Join) -> None
             for port in ports:
                 try:
                     ip.tc(
-                        "add",
-                        "tbf",
-                        index_of[port.name],
-                        0x10000,
-                        rate=f"{int(port.rate * 8)}bit",
-                        burst=BURST,
+                        "add", "tbf", index_of[port.name], 0x10000, rate=f"{int(port.rate * 8)}bit", burst=BURST,
                         limit=buffer,
-                    )
+                    )  # fmt: skip
                 except Exception as error:
                     raise MissingToolError(
                         f"the kernel refuses the tbf shaper: {error}",
@@ -229,10 +215,8 @@ def bridge(mtu: int) -> Join:
 
 
 def host(address: str, peers: Sequence[str], router: str = "") -> Join:
-    """A host. It is told the hardware addresses of its ``peers`` (IP addresses): dozens of launchers that
-    start at once on few cores can starve address resolution until it gives up. All are that of the
-    ``router``, if there is one.
-    """
+    """A host. It is told the hardware addresses of its ``peers`` (IP addresses): dozens of launchers that start at once
+    on few cores can starve address resolution until it gives up. All are that of the ``router``, if there is one."""
     own, length = address.split("/")
 
     def join(ip: Any, index_of: Mapping[str, int]) -> None:
@@ -241,8 +225,7 @@ def host(address: str, peers: Sequence[str], router: str = "") -> Join:
             ip.addr("add", index=index, address=own, prefixlen=int(length))
             ip.link("set", index=index, state="up")
             for peer in peers:
-                dst = peer.split("/")[0]
-                if dst != own:
+                if (dst := peer.split("/")[0]) != own:
                     ip.neigh(
                         "replace",
                         dst=dst,

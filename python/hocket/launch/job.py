@@ -1,7 +1,6 @@
 """Jobs of Hocket's own: every rank runs one function, and rank 0 tells what it finds, on the way and at the end.
 
-What ranks say comes by standard output, which every launcher brings here: one JSON object a line behind a mark.
-"""
+What ranks say comes by standard output, which every launcher brings here: one JSON object a line behind a mark."""
 
 from __future__ import annotations
 
@@ -70,8 +69,7 @@ def run_job(
 ) -> Outcome:
     """Starts the ranks and listens to them. Raises HocketError with what they say, or with how they ended.
 
-    ``verbose``: shows all that they say; None where the user has no option for that.
-    """
+    ``verbose``: shows all that they say; None where the user has no option for that."""
     need_mpi4py()
     told = {"work": job.work, "ranks": job.ranks, "what": job.what}
     worker = [sys.executable, "-m", "hocket.launch.job", json.dumps(told)]
@@ -86,8 +84,7 @@ def run_job(
                 answers.append(message["answer"])
             else:
                 on_message(message)
-        code = process.wait()
-        if code != 0 or not answers:
+        if (code := process.wait()) != 0 or not answers:
             by_hand = "run it by hand: " + " ".join(command)
             raise HocketError(
                 _how_it_ended(code, said, job.until),
@@ -155,8 +152,7 @@ def work_of(job: str) -> Work:
 def _run_as_rank() -> None:
     """Work in a rank of a job. The result on rank 0 is the job's answer. Errors are reported, not raised.
 
-    A HocketError is the same on all ranks; anything else ends the job, for others may wait for this rank.
-    """
+    A HocketError is the same on all ranks; anything else ends the job, for others may wait for this rank."""
     from mpi4py import MPI
 
     comm = MPI.COMM_WORLD
@@ -194,8 +190,7 @@ def run_here(ranks: int | None, work: Callable[[MPI.Intracomm], T]) -> T:
     """Run ``work`` in a rank that the user has started; raises UsageError if ``ranks`` is given and not their number.
 
     Modules that use mpi4py are imported in ``work``: it loads the MPI library that is chosen here. A HocketError is the
-    same on all ranks: the first raises it, the others end with exit code 2.
-    """
+    same on all ranks: the first raises it, the others end with exit code 2."""
     if mpi := mpi_of_rank():
         os.environ |= mpi4py_environment(mpi)
     from mpi4py import MPI

@@ -1,7 +1,5 @@
 """MPI of a launcher, and the command line that starts a program with it."""
 
-from __future__ import annotations
-
 import math
 import os
 import re
@@ -103,8 +101,7 @@ def mpi_of(mpiexec: str) -> Mpi | None:
 def abi_of(program: str) -> Abi:
     """The ABI of the MPI library that a program is linked with, directly or through other libraries.
 
-    Native for what is not linked with MPI, such as scripts: they may start anything.
-    """
+    Native for what is not linked with MPI, such as scripts: they may start anything."""
     path, ldd = shutil.which(program), shutil.which("ldd")
     if path is None or ldd is None:
         return Abi.NATIVE
@@ -116,8 +113,7 @@ def abi_of(program: str) -> Abi:
 def find_mpi(which: str | None = None) -> Mpi:
     """The MPI named ``mpich`` or ``openmpi``, or of the launcher at a path, or the first one found.
 
-    Launchers are looked for on PATH, then beside the running Python.
-    """
+    Launchers are looked for on PATH, then beside the running Python."""
     families = {family.value: family for family in MpiFamily}
     if which is not None and which not in families:
         path = shutil.which(which)
@@ -163,8 +159,7 @@ def mpi_of_rank() -> Mpi | None:
 
 
 def _other_launcher(which: str) -> str:
-    name = Path(which).name
-    if name in SCHEDULER_LAUNCHERS:
+    if (name := Path(which).name) in SCHEDULER_LAUNCHERS:
         return f"""prepare its ranks with eval "$(hocket env --network …)", then call {name} as usual"""
     return "give mpich, openmpi, or the path of an mpiexec; 'hocket env' prepares the ranks of any launcher"
 
@@ -172,9 +167,8 @@ def _other_launcher(which: str) -> str:
 def compiler_wrapper(which: str | None, abi: Abi) -> str:
     """The ``mpicc`` of the MPI that ``which`` names, where no launcher needs to be understood.
 
-    As :func:`find_mpi`, and ``which`` may be the path of an ``mpicc``: what a batch system starts comes
-    without an ``mpiexec`` of its own. So does the first ``mpicc`` on PATH where nothing is named.
-    """
+    As :func:`find_mpi`, and ``which`` may be the path of an ``mpicc``: what a batch system starts comes without an
+    ``mpiexec`` of its own. So does the first ``mpicc`` on PATH where nothing is named."""
     families = [family.value for family in MpiFamily]
     if which is None or which in families:
         try:
@@ -189,8 +183,7 @@ def compiler_wrapper(which: str | None, abi: Abi) -> str:
             f"'{which}' does not say which MPI its ranks have",
             remedy="give mpich, openmpi, or the path of the MPI's mpiexec or mpicc; any launcher will do",
         )
-    path = shutil.which(which)
-    if path is None:
+    if (path := shutil.which(which)) is None:
         raise UsageError(
             f"no launcher or compiler wrapper '{which}'",
             remedy="give mpich, openmpi, or the path of an mpiexec or mpicc",
@@ -214,8 +207,7 @@ def launch_command(
 
     ``cyclic``: each host gets one rank after the other, in turn. ``env`` is set in every rank. Without hosts the
     launcher places the ranks. ``agent`` replaces ssh; ``interface`` is the network device that launcher and ranks talk
-    over; ``hostfile`` is handed to the launcher as it is.
-    """
+    over; ``hostfile`` is handed to the launcher as it is."""
     Path.cwd()  # raises where it is gone: launchers complain in words of their own, or only with their ranks
     command = [mpi.mpiexec]
     crowded = not hosts and not hostfile and n > slots()
@@ -295,11 +287,9 @@ def _exports(mpi: Mpi, env: Mapping[str, str]) -> list[str]:
 
 
 def mpi4py_environment(mpi: Mpi) -> dict[str, str]:
-    """Environment in which mpi4py's wheel loads the library of this MPI: it serves several and looks for
-    MPICH first.
+    """Environment in which mpi4py's wheel loads the library of this MPI: it serves several and looks for MPICH first.
 
-    Nothing where the user has chosen one, or where ``mpicc`` does not tell.
-    """
+    Nothing where the user has chosen one, or where ``mpicc`` does not tell."""
     if "MPI4PY_LIBMPI" in os.environ:
         return {}
     shown = answer_of([mpi.mpicc, "-show"], _SECONDS)
@@ -319,8 +309,7 @@ def mpi4py_environment(mpi: Mpi) -> dict[str, str]:
 def lab_environment(mpi: Mpi, interface: str) -> dict[str, str]:
     """Settings that make the ranks of a lab talk over TCP, whatever fabrics the machine has.
 
-    A lab's hosts share the machine's few cores, so waiting ranks sleep at once.
-    """
+    A lab's hosts share the machine's few cores, so waiting ranks sleep at once."""
     sleepy = {"HOCKET_SLEEP_US": "400"}
     if mpi.family is MpiFamily.MPICH:
         return sleepy | {

@@ -1,10 +1,7 @@
 """Placement files: where each rank runs, as host names or as coordinates of a torus, mesh or hypercube.
 
-One place per line, for rank 0, 1, 2, …; ``#`` begins a comment. The preload library reads names only, so
-coordinates become the names of their hosts before anything starts.
-"""
-
-from __future__ import annotations
+One place per line, for rank 0, 1, 2, …; ``#`` begins a comment. The preload library reads names only, so coordinates
+become the names of their hosts before anything starts."""
 
 import os
 import re
@@ -42,19 +39,16 @@ _PAYLOAD: Final = 0.95  # of a link's rate; headers take the rest of frames of 1
 def paths_environment(
     description: NetworkDescription, environment: Mapping[str, str] = os.environ
 ) -> dict[str, str]:
-    """Variables for every rank: the ports of its connections, the port at which MPI libraries listen, and the rate
-    at which connections send during scheduled calls, where the network states or has measured rates.
+    """Variables for every rank: the ports of its connections, the port at which MPI libraries listen, and the rate at
+    which connections send during scheduled calls, where the network states or has measured rates.
 
-    Nothing where the network has no paths, packets are sprayed, or ``HOCKET_PATHS`` is off. What the user has
-    set stays. Raises UsageError for a wrong word.
-    """
-    word = environment.get(VARIABLE) or "hold"
-    if word not in WORDS:
+    Nothing where the network has no paths, packets are sprayed, or ``HOCKET_PATHS`` is off. What the user has set
+    stays. Raises UsageError for a wrong word."""
+    if (word := environment.get(VARIABLE) or "hold") not in WORDS:
         raise UsageError(
             f"{VARIABLE}='{word}' is none of {', '.join(WORDS)}", remedy=f"correct or unset {VARIABLE}"
         )
-    paths = description.paths
-    if paths is None or paths.spraying or word == "off":
+    if (paths := description.paths) is None or paths.spraying or word == "off":
         return {}
     network = replace(description, paths=None).build()
     table = table_for_ranks(network, paths, choose(network, paths))
@@ -76,14 +70,12 @@ Line = tuple[int, str]  # its number, from 1, and what it says
 def hosts_by_coordinates(path: Path, network: _core.Network, ranks: int) -> list[str] | None:
     """The host names that the coordinates in a file stand for, line by line; None for a file of names.
 
-    ``ranks``: how many ranks start. Raises UsageError, with file and line, for coordinates that the network
-    does not have, that repeat more often than their host has ranks, or that are too few; for a file that
-    mixes names and coordinates; for coordinates in a network that has none.
-    """
+    ``ranks``: how many ranks start. Raises UsageError, with file and line, for coordinates that the network does not
+    have, that repeat more often than their host has ranks, or that are too few; for a file that mixes names and
+    coordinates; for coordinates in a network that has none."""
     lines = _lines(path)
     names = set(network.names)
-    coordinates = [line for line in lines if _is_coordinates(line[1], names, network)]
-    if not coordinates:
+    if not (coordinates := [line for line in lines if _is_coordinates(line[1], names, network)]):
         return None
     if len(coordinates) < len(lines):
         other = next(line for line in lines if line not in coordinates)
@@ -190,8 +182,7 @@ class _Grid:
 
     def _free_places(self) -> str:
         """Continue an error message with the places that no line has taken."""
-        free = [node for node, places in enumerate(self.free) if places]
-        if not free:
+        if not (free := [node for node, places in enumerate(self.free) if places]):
             return f"; no place of the {self.kind} is free, so start at most {self.network.ranks} ranks"
         return f"; free: {and_more([self._written(node) for node in free])}"
 

@@ -1,11 +1,8 @@
 """Launchers of ranks as child processes: signals reach the job, and no rank outlives us.
 
-A launcher that is asked to end (SIGINT, SIGTERM, SIGHUP) ends its ranks and removes what it has made, such as
-Open MPI's files in /dev/shm; one that is killed leaves both. So it hears of a signal once, gets time, and only then
-is killed. So it is where we are killed.
-"""
-
-from __future__ import annotations
+A launcher that is asked to end (SIGINT, SIGTERM, SIGHUP) ends its ranks and removes what it has made, such as Open
+MPI's files in /dev/shm; one that is killed leaves both. So it hears of a signal once, gets time, and only then is
+killed. So it is where we are killed."""
 
 import os
 import select
@@ -58,25 +55,18 @@ def started(
 ) -> Iterator[subprocess.Popen[str]]:
     """A launcher in a session of its own: Ctrl-C comes to us alone.
 
-    Within the context SIGINT, SIGTERM, SIGHUP and SIGQUIT raise; whatever ends it before the launcher has ended
-    (which ``ended`` waits for) ends the launcher: by the same signal, or by SIGTERM; so does SIGKILL. SIGUSR1 and
-    SIGUSR2 are passed on. Raises MissingToolError if it does not start.
-    """
+    Within the context SIGINT, SIGTERM, SIGHUP and SIGQUIT raise; whatever ends it before the launcher has ended (which
+    ``ended`` waits for) ends the launcher: by the same signal, or by SIGTERM; so does SIGKILL. SIGUSR1 and SIGUSR2 are
+    passed on. Raises MissingToolError if it does not start."""
     with as_exceptions(), ExitStack() as stack:
         with postponed():
             ends_with_us = stack.enter_context(ending_with_us())
             remedy = "check the MPI installation, and its name and permissions"
             with as_error(f"{command[0]} does not start", remedy, MissingToolError):
                 process = subprocess.Popen(
-                    command,
-                    stdin=stdin,
-                    stdout=stdout,
-                    stderr=stderr,
-                    env=environment,
-                    text=True,
-                    errors="replace",
+                    command, stdin=stdin, stdout=stdout, stderr=stderr, env=environment, text=True, errors="replace",
                     start_new_session=True,
-                )
+                )  # fmt: skip
 
             ends_with_us(process.pid)
 
@@ -96,8 +86,7 @@ def attached(
 ) -> int:
     """Runs a launcher with our standard streams. Its exit code, 128 + N where signal N ended it.
 
-    A signal that comes to us raises, as in ``started``. Raises TimedOutError after ``seconds``.
-    """
+    A signal that comes to us raises, as in ``started``. Raises TimedOutError after ``seconds``."""
     with (
         _standard_input() as stdin,
         started(command, stdin=stdin, stdout=None, environment=environment) as process,
@@ -110,8 +99,7 @@ def attached(
 def exit_code(
     command: Sequence[str], environment: Mapping[str, str] | None = None, seconds: float | None = None
 ) -> int:
-    """Run as ``attached``, but return 128 + N if signal N arrived: for callers with work left after the
-    job."""
+    """Run as ``attached``, but return 128 + N if signal N arrived: for callers with work left after the job."""
     try:
         return attached(command, environment, seconds)
     except (KeyboardInterrupt, Terminated) as error:
@@ -146,14 +134,8 @@ def answer_of(command: Sequence[str], seconds: float, given: str | None = None) 
     """Output of a tool, given some input; None if it does not start, or does not end in time."""
     try:
         return subprocess.run(
-            command,
-            input=given,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=seconds,
-            check=False,
-        )
+            command, input=given, capture_output=True, text=True, errors="replace", timeout=seconds, check=False,
+        )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return None
 
@@ -161,8 +143,7 @@ def answer_of(command: Sequence[str], seconds: float, given: str | None = None) 
 def ended(process: subprocess.Popen[Any], seconds: float | None = None) -> bool:
     """Waits until it has ended, at most so long; whether it has. Its ``returncode`` is known then.
 
-    Not ``Popen.wait()``, which after Ctrl-C goes on waiting for a moment.
-    """
+    Not ``Popen.wait()``, which after Ctrl-C goes on waiting for a moment."""
     until = None if seconds is None else time.monotonic() + seconds
     options = os.WEXITED | os.WNOWAIT | (0 if until is None else os.WNOHANG)
     while process.returncode is None:
@@ -178,8 +159,7 @@ def ended(process: subprocess.Popen[Any], seconds: float | None = None) -> bool:
 def end(process: subprocess.Popen[Any], number: int = signal.SIGTERM) -> None:
     """Passes a signal on to a launcher's group, waits for as long as it cleans up, and kills what is left.
 
-    Not SIGHUP and SIGQUIT, of which Hydra dies at once and leaves its ranks: it gets SIGTERM.
-    """
+    Not SIGHUP and SIGQUIT, of which Hydra dies at once and leaves its ranks: it gets SIGTERM."""
     if process.returncode is not None:
         return
     if number != signal.SIGINT:
@@ -187,7 +167,8 @@ def end(process: subprocess.Popen[Any], number: int = signal.SIGTERM) -> None:
     with held_back():
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
-        _wait(lambda: not _is_over(process.pid), _GRACE)
+        over = os.WEXITED | os.WNOWAIT | os.WNOHANG
+        _wait(lambda: os.waitid(os.P_PID, process.pid, over) is None, _GRACE)
         _wait(lambda: _has_members(process.pid), _GRACE_BEHIND)
         with suppress(ProcessLookupError):  # its number is not free before it is waited for
             os.killpg(process.pid, signal.SIGKILL)
@@ -198,10 +179,6 @@ def _wait(while_true: Callable[[], bool], seconds: float) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until and while_true():
         time.sleep(_PAUSE)
-
-
-def _is_over(pid: int) -> bool:
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
 
 
 def _has_members(group: int) -> bool:
@@ -241,8 +218,7 @@ def _standard_input() -> Iterator[int | None]:
         with suppress(OSError), os.fdopen(writer, "wb", buffering=0) as job:
             while not over.is_set():
                 if select.select([0], [], [], _LOOK)[0]:
-                    typed = os.read(0, 4096)
-                    if not typed:
+                    if not (typed := os.read(0, 4096)):
                         return
                     job.write(typed)
 

@@ -1,7 +1,5 @@
 """Work of each rank in a measured exchange. Needs mpi4py; every function is collective."""
 
-from __future__ import annotations
-
 import ctypes
 import datetime
 import os
@@ -19,6 +17,7 @@ from mpi4py import MPI
 from hocket.demand import collectives
 from hocket.demand.collectives import IRREGULAR
 from hocket.errors import UsageError
+from hocket.launch.environment import read_plan
 from hocket.launch.job import Tell
 from hocket.launch.runtime.library import RuntimeLibrary, everywhere, load_library
 from hocket.measure.bench_exchanges import AllToAllV, Exchange, bound_seconds, exchange_of, nodes_of_ranks
@@ -31,6 +30,7 @@ from hocket.measure.bench_rows import (
     paired_ratio,
     served_by,
 )
+from hocket.network import read_network
 from hocket.system.memory import available_memory
 from hocket.units import format_total
 
@@ -39,11 +39,9 @@ LEAST_CALLS, MOST_CALLS = 3, 1000  # of a block
 
 
 class Measurement:
-    """Measurement of both candidates in one job, on communicators of their own; Hocket ignores the native
-    one's.
+    """Measurement of both candidates in one job, on communicators of their own; Hocket ignores the native one's.
 
-    ``library``: the runtime that the ranks were started with; None: only native calls are measured.
-    """
+    ``library``: the runtime that the ranks were started with; None: only native calls are measured."""
 
     def __init__(self, comm: MPI.Intracomm, request: Request, library: RuntimeLibrary | None) -> None:
         self._network: Any = None
@@ -222,9 +220,6 @@ def _network_of(comm: MPI.Intracomm, request: Request) -> tuple[Any, str | None]
     Raises HocketError on all ranks."""
 
     def read() -> Any:
-        from hocket.launch.environment import read_plan
-        from hocket.network import read_network
-
         if comm.Get_rank() != 0:
             return None
         if request.network is not None:
@@ -237,8 +232,7 @@ def _network_of(comm: MPI.Intracomm, request: Request) -> tuple[Any, str | None]
 
 
 def _refuse_too_much(comm: MPI.Intracomm, request: Request) -> None:
-    """Check the memory before anything is sent. Ranks of a host add up what they need; one of them
-    compares."""
+    """Check the memory before anything is sent. Ranks of a host add up what they need; one of them compares."""
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
     most, ranks = max(request.sizes), comm.Get_size()
     blocks = {

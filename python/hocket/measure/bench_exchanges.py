@@ -1,7 +1,5 @@
 """Collective calls that are measured: buffers that know what must arrive, and what no schedule can beat."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -138,9 +136,8 @@ def exchange_of(comm: MPI.Intracomm, pattern: str, size: int) -> Exchange:
 def nodes_of_ranks(network: _core.Network, processors: Sequence[str], placement: str) -> Sequence[int] | None:
     """The node of each rank, given the processor names and HOCKET_PLACEMENT; None if some are unknown.
 
-    ``order`` follows the places of the network; otherwise processors go by the names of hosts, whole or up to
-    the first dot. Slurm's names and placement files are the runtime's to read.
-    """
+    ``order`` follows the places of the network; otherwise processors go by the names of hosts, whole or up to the first
+    dot. Slurm's names and placement files are the runtime's to read."""
     if placement == "order":
         inside = len(processors) <= network.ranks
         return [network.host_of(rank) for rank in range(len(processors))] if inside else None

@@ -1,7 +1,5 @@
 """Requests for measurements, and the figures and tables of what was measured; needs no MPI."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -51,8 +49,7 @@ def parse_sizes(text: str) -> tuple[int, ...]:
 
 
 def _size(word: str) -> int:
-    short = _SHORT.fullmatch(word.strip())
-    if short:
+    if short := _SHORT.fullmatch(word.strip()):
         size = int(short[1]) << _BINARY[short[2].upper()]
     else:
         try:
@@ -68,9 +65,8 @@ def _size(word: str) -> int:
 def irregular_sizes(ranks: int, average: int, density: float, seed: int) -> npt.NDArray[np.int64]:
     """Bytes from each rank (row) to each rank (column): the same on all ranks and machines.
 
-    A pair has a message with probability ``density``; it has 0.5 to 1.5 times ``average`` bytes, and at
-    least one. Which pairs these are and by what factor does not depend on ``average``.
-    """
+    A pair has a message with probability ``density``; it has 0.5 to 1.5 times ``average`` bytes, and at least one.
+    Which pairs these are and by what factor does not depend on ``average``."""
     random = np.random.default_rng(seed)
     factors = random.uniform(0.5, 1.5, (ranks, ranks))
     exists = random.random((ranks, ranks)) < density
@@ -85,9 +81,8 @@ EQUAL_CALLS: Final = {entry.name: entry.mpi_calls.partition(",")[0] for entry in
 class Request:
     """Measurement to make. ``sizes``: bytes of a message; ``seconds``: for each size, of both together.
 
-    ``candidates``: all that calls are chosen from. ``density`` and ``seed``: of irregular exchanges.
-    ``network``: for the bound; else that of the job's plan.
-    """
+    ``candidates``: all that calls are chosen from. ``density`` and ``seed``: of irregular exchanges. ``network``: for
+    the bound; else that of the job's plan."""
 
     pattern: str
     sizes: tuple[int, ...]
@@ -129,11 +124,10 @@ class Row:
     """Results of one size. ``bytes``: of a message, on average. Times are seconds.
 
     ``scheduled`` is None where the job runs without Hocket's runtime. ``served``: what served the calls in
-    ``scheduled``. ``ratio``: median of native / scheduled of calls measured in turn. ``bound``: None if
-    unknown. ``wrong``: what is wrong with the data that arrived; empty if nothing is. ``candidates``: those that
-    were measured; then ``choice`` is the one that is chosen in the end, given these times, and ``regret``
-    what its median takes beyond the least, as a share of that.
-    """
+    ``scheduled``. ``ratio``: median of native / scheduled of calls measured in turn. ``bound``: None if unknown.
+    ``wrong``: what is wrong with the data that arrived; empty if nothing is. ``candidates``: those that were measured;
+    then ``choice`` is the one that is chosen in the end, given these times, and ``regret`` what its median takes beyond
+    the least, as a share of that."""
 
     bytes: int
     native: Times
@@ -163,12 +157,11 @@ CALLS: Final = 200  # that it decides in
 
 
 def choice_and_regret(times: Mapping[str, Sequence[float]]) -> tuple[str, float]:
-    """Name of the candidate that is used in the end where nothing is known beforehand, and what its median takes
-    beyond the least, as a share of that.
+    """Name of the candidate that is used in the end where nothing is known beforehand, and what its median takes beyond
+    the least, as a share of that.
 
     ``times``: seconds of calls by each candidate, measured in turn, as many of each; the library's own first. They are
-    repeated where they are too few.
-    """
+    repeated where they are too few."""
     names = list(times)
     costs = np.array([times[name] for name in names]).T
     chooser = _core.choose.Chooser([float("nan")] * len(names))
@@ -199,8 +192,7 @@ class Column:
         return max(len(self.title), _LEAST_WIDTH) + _GAP
 
     def cell(self, row: Row) -> str:
-        value = self.value(row)
-        if value is None:
+        if (value := self.value(row)) is None:
             return _NONE
         return f"{value:.{self.digits}f}" if isinstance(value, float) else str(value)
 

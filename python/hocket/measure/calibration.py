@@ -1,7 +1,5 @@
 """Work of every rank under ``hocket calibrate network``. Needs mpi4py; every function is collective."""
 
-from __future__ import annotations
-
 import ctypes
 import time
 from collections import Counter, defaultdict
@@ -12,6 +10,7 @@ import numpy as np
 from mpi4py import MPI
 
 from hocket.costs.calibration import MOST_SECONDS, Calibration, Class, Figure, Flows, Transfer
+from hocket.costs.model import read_profile
 from hocket.errors import UsageError
 from hocket.launch.job import Tell
 from hocket.launch.runtime.library import RuntimeLibrary, everywhere, load_library
@@ -20,6 +19,8 @@ from hocket.measure.calibration_work import Places, Task, What, classes, in_turn
 from hocket.measure.discovery import mpi_version, rest, today
 from hocket.measure.memory import cores, transfers
 from hocket.measure.memory_sizes import Budget
+from hocket.network import read_known_network
+from hocket.network.measured import wiring_digest
 
 SECONDS: Final = 50.0  # of measuring
 QUICK_SECONDS: Final = 8.0
@@ -81,8 +82,7 @@ class Rank:
         return [max(float(value) / (len(task.leaders) if mean else 1), _LEAST_SECONDS) for value in agreed]
 
     def repeated(self, task: Task, share: float) -> tuple[list[float], int]:
-        """Repeat a task as often as fits into ``share`` seconds. Returns the times, and the messages of each
-        flow."""
+        """Repeat a task as often as fits into ``share`` seconds. Returns the times, and the messages of each flow."""
         self.times(task, 1)  # may set up connections
         once, count = self.times(task, 1)[0], 1
         if task.what == What.UNEXPECTED:
@@ -121,8 +121,7 @@ def measure(
     nodes: list[int] | None = None
     if comm.Get_rank() == 0:
         nodes = _nodes(known[0], processors, placement)
-    nodes = comm.bcast(nodes)
-    if nodes is None:
+    if (nodes := comm.bcast(nodes)) is None:
         raise UsageError(
             f"the ranks are not on the hosts of {source}",
             remedy="name the job's network, give --placement order, or leave --network out",
@@ -141,8 +140,7 @@ def measure(
     times: dict[Any, list[tuple[Task, list[float], int]]] = defaultdict(list)
     done = 0
     for done, task in enumerate(todo):
-        left = budget.left()
-        if left <= 0 and done > len(todo) // 8:
+        if (left := budget.left()) <= 0 and done > len(todo) // 8:
             break
         say(done, len(todo), task.kind)
         values, count = rank.repeated(task, max(left, 0) / (len(todo) - done))
@@ -157,9 +155,6 @@ def measure(
 
 
 def _network(source: str) -> list[Any]:
-    from hocket.network import read_known_network
-    from hocket.network.measured import wiring_digest
-
     known = read_known_network(source)
     return [known.network, wiring_digest(known.description)]
 
@@ -184,7 +179,7 @@ def _calibration(
     n = len(places.nodes)
     of_steps = _class_of(places, found)
     loaded, per_byte = _loaded(steps, of_steps)
-    memory, origin = _memory()
+    profile = read_profile()
     return Calibration(
         date=today(), mpi=mpi_version(),
         ranks=n, hosts=len(places.first), cores=cores, ranks_per_host=places.most_ranks_on_a_host,
@@ -194,7 +189,7 @@ def _calibration(
         token_bytes=min((size for size in steps if size > 1), default=1), per_byte_loaded=per_byte,
         sendrecv=Figure.of([v for _, values, _ in times["sendrecv"] for v in values] or [of_steps.seconds(1)]),
         host_flows=_flows(times["host"], found), switch_link_flows=_flows(times["switch_link"], found),
-        memory=memory, memory_origin=origin, seconds=seconds, left_out=left_out,
+        memory=transfers(profile, 8), memory_origin=profile.origin, seconds=seconds, left_out=left_out,
     )  # fmt: skip
 
 
@@ -229,8 +224,7 @@ def _beyond(steps: list[float], known: float) -> Figure:
 
 
 def _loaded(steps: dict[int, list[float]], of: Class) -> tuple[Figure, float]:
-    """Fit a line through two sizes of a step. Returns the cost of a token while all exchange, and seconds per
-    byte."""
+    """Fit a line through two sizes of a step. Returns the cost of a token while all exchange, and seconds per byte."""
     sizes = sorted(size for size in steps if size > 1)
     if len(sizes) < 2:
         return _beyond(steps.get(1, []), of.seconds(1)), of.per_byte
@@ -264,10 +258,3 @@ def _flows(entries: list[tuple[Task, list[float], int]], found: tuple[Class, ...
         part = min(max(part / alone.get(size, 1.0), 1e-6), 1.0)
         rows.append(Flows(flows, size, part, taken.spread))
     return tuple(rows)
-
-
-def _memory() -> tuple[dict[str, float] | None, str]:
-    from hocket.costs.model import read_profile
-
-    profile = read_profile()
-    return transfers(profile, 8), profile.origin

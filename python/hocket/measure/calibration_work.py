@@ -1,12 +1,10 @@
 """Tasks of a calibration, given where the ranks are: decided by one rank, done by all."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
+from typing import Final, Self
 
 from hocket import _core
 from hocket.costs.calibration import FLOWS
@@ -60,7 +58,7 @@ class Places:
     place: dict[int, int]  # of each node, the network's number of its first rank
 
     @classmethod
-    def of(cls, nodes: Sequence[int], network: _core.Network | None) -> Places:
+    def of(cls, nodes: Sequence[int], network: _core.Network | None) -> Self:
         first = {node: rank for rank, node in reversed(list(enumerate(nodes)))}
         place = {}
         if network is not None:
@@ -169,8 +167,7 @@ def _over_a_switch_link(places: Places, quick: bool) -> list[Task]:
 def switch_link_pairs(places: Places) -> list[tuple[int, int]]:
     """Sender and receiver of each flow: no host is in two of them. Inter-switch links that carry several hosts are no
     bottleneck of so few flows, and are left out."""
-    network = places.network
-    if network is None:
+    if (network := places.network) is None:
         return []
     across: dict[int, list[tuple[int, int]]] = defaultdict(list)
     hosts = places.hosts

@@ -1,7 +1,5 @@
 """Results of a measurement between hosts: in a sentence, as a tree in characters, as a network; kept by their hosts."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -9,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import mean, median
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from hocket import _core
 from hocket.demand.collectives import ALL_GATHER, ALL_TO_ALL
@@ -65,7 +63,7 @@ class Found:
     seconds: float = 0.0
 
     @classmethod
-    def from_json(cls, told: dict[str, Any]) -> Found:
+    def from_json(cls, told: dict[str, Any]) -> Self:
         return cls(**{**told, "bottlenecks": [Bottleneck(**one) for one in told["bottlenecks"]]})
 
     def as_json(self) -> dict[str, Any]:
@@ -75,7 +73,7 @@ class Found:
         """True if all these hosts took part, with or without domains."""
         return set(map(_label, names)) <= set(map(_label, self.hosts))
 
-    def among(self, names: Sequence[str]) -> Found:
+    def among(self, names: Sequence[str]) -> Self:
         """Results between these hosts alone, in their order; one that was not there has no link."""
         at = {_label(host): number for number, host in enumerate(self.hosts)}
         order = [at.get(_label(name), -1) for name in names]
@@ -114,8 +112,7 @@ class Found:
 
     def sentences(self) -> list[str]:
         """Sentences on what is known, the most important first."""
-        count = len(self.hosts)
-        if count < 2:
+        if (count := len(self.hosts)) < 2:
             return [f"One host, {self.hosts[0]}: there is no network to measure between its ranks."]
         told = []
         if self.bottlenecks:

@@ -1,7 +1,5 @@
 """Which hosts of a job share a bottleneck: rounds of streams between them. Needs mpi4py; all is collective."""
 
-from __future__ import annotations
-
 import datetime
 import time
 from collections import deque
@@ -43,8 +41,7 @@ class HostRanks:
     ) -> tuple[list[float], bool]:
         """Bytes per second of each stream (from, to), each host being at most once either; and whether there was any.
 
-        Rank 0 says which streams, for how long, in messages of how many bytes.
-        """
+        Rank 0 says which streams, for how long, in messages of how many bytes."""
         me, hosts = self.comm.Get_rank(), len(self.names)
         told = np.full(2 * hosts + 2, -1.0)
         for a, b in streams:
@@ -159,8 +156,7 @@ def work(comm: MPI.Intracomm, what: dict[str, Any], tell: Tell) -> dict[str, Any
 
 
 def _measured(hosts: HostRanks, seconds: float, say: Say, seed: int, known: Found | None) -> Found | None:
-    count = len(hosts.names)
-    if count < 2 or hosts.comm.Get_rank() != 0:
+    if (count := len(hosts.names)) < 2 or hosts.comm.Get_rank() != 0:
         while count >= 2 and hosts.rates([], 0, 0)[1]:
             pass
         return Found(today(), mpi_version(), hosts.names, hosts.ranks) if count < 2 else None

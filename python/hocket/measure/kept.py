@@ -1,7 +1,5 @@
 """The choices that are kept: a file a place, written by ranks (runtime/choose/kept_timings_file.cpp)."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 from collections.abc import Iterator

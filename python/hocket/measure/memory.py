@@ -1,7 +1,5 @@
 """Starts the ranks that measure, and makes a profile of what they report."""
 
-from __future__ import annotations
-
 import datetime
 import os
 import platform
@@ -30,11 +28,9 @@ _PATIENCE = 600.0  # seconds without a figure; compiling the runtime comes befor
 
 
 def usable_memory(ranks: int, quick: bool) -> int:
-    """Bytes that a rank works on: large enough to be out of the caches, small enough for all ranks of the
-    host.
+    """Bytes that a rank works on: large enough to be out of the caches, small enough for all ranks of the host.
 
-    A rank needs three times as much, a third of it shared.
-    """
+    A rank needs three times as much, a third of it shared."""
     import psutil
 
     wanted = _QUICK if quick else _MOST
@@ -45,8 +41,7 @@ def usable_memory(ranks: int, quick: bool) -> int:
 def calibrate(mpi: Mpi, ranks: int, memory: int, quick: bool, report: Report) -> _core.memory.Profile:
     """Measures with one rank and with ``ranks`` at once. Raises HocketError if the ranks fail.
 
-    What there is no time for is left out; the origin says so.
-    """
+    What there is no time for is left out; the origin says so."""
     rows: list[Figure] = []
     wanted = differing = 0
     for count in (1, ranks):

@@ -1,7 +1,5 @@
 """The works that ``hocket calibrate memory`` measures, each on the memory of a rank."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import mmap
@@ -129,8 +127,7 @@ class Rank:
         )
 
     def _pull(self, shape: Shape) -> tuple[Kernel, int]:
-        """Copy as many runs from each rank's part, which it has just written past the caches, as a sort
-        does."""
+        """Copy as many runs from each rank's part, which it has just written past the caches, as a sort does."""
         run, ranks = shape.parts, self.comm.Get_size()
         of_each = max(min(shape.bytes // run, _MOST_ELEMENTS // 4) // ranks, 1)
         runs = np.arange(of_each, dtype=np.uint64) * np.uint64(run)
@@ -234,13 +231,9 @@ class Rank:
         def wait(repeat: int) -> list[float]:
             seconds = np.zeros(repeat)
             code = self.library.call(
-                "hocket_measure",
-                self.library.handle(self.comm),
-                _WAITS[shape.work],
-                ctypes.c_int64(shape.bytes),
-                repeat,
-                ctypes.c_void_p(seconds.ctypes.data),
-            )
+                "hocket_measure", self.library.handle(self.comm), _WAITS[shape.work], ctypes.c_int64(shape.bytes),
+                repeat, ctypes.c_void_p(seconds.ctypes.data),
+            )  # fmt: skip
             if code != 0:
                 raise RuntimeError(self.library.error_string(code))
             return [float(value) for value in seconds]

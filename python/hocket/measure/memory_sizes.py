@@ -1,10 +1,7 @@
 """Shapes of memory operations to measure: for each work, those where its cost bends.
 
-A cost depends on the bytes that are reached (caches, address translation), on the width of an element, and on
-how many buckets or how long runs are. Between these shapes a profile interpolates.
-"""
-
-from __future__ import annotations
+A cost depends on the bytes that are reached (caches, address translation), on the width of an element, and on how many
+buckets or how long runs are. Between these shapes a profile interpolates."""
 
 import math
 import time
@@ -185,8 +182,7 @@ class Budget:
 
 
 def repeats(first: float, share: float) -> int:
-    """Number of repetitions of a kernel that took ``first`` seconds, if its figure may take ``share``
-    seconds."""
+    """Number of repetitions of a kernel that took ``first`` seconds, if its figure may take ``share`` seconds."""
     wanted = min(max(math.ceil(_SECONDS / max(first, 1e-7)), _LEAST_REPEATS), _MOST_REPEATS)
     return max(min(wanted, int(share / max(first, 1e-7)) - 1), 0)
 
@@ -213,8 +209,7 @@ def measured(
     again = list(todo)
     for _ in range(_TURNS):
         for at, shape in enumerate(again):
-            left = budget.left()
-            if left <= 0:
+            if (left := budget.left()) <= 0:
                 break
             say(len(taken), shape.work)
             taken.setdefault(shape, []).append(seconds(shape, left / (len(again) - at)))

@@ -1,7 +1,5 @@
 """Paths of a running network, found by the ranks of a job. Needs mpi4py; every function is collective."""
 
-from __future__ import annotations
-
 import datetime
 import socket
 from collections import Counter
@@ -53,8 +51,7 @@ def find_paths(comm: MPI.Intracomm, network: _core.Network) -> Found | None:
     processors = comm.allgather(MPI.Get_processor_name())
 
     def look() -> Sequence[int]:
-        nodes = nodes_of_ranks(network, processors, "names")
-        if nodes is None:
+        if (nodes := nodes_of_ranks(network, processors, "names")) is None:
             raise UsageError("the ranks are not on the hosts of the network", remedy="give the job's network")
         if len(set(nodes)) < 2:
             raise UsageError("one host has no paths", remedy="start a rank on each host")
@@ -70,8 +67,7 @@ def find_paths(comm: MPI.Intracomm, network: _core.Network) -> Found | None:
         asks = firsts[here] == comm.Get_rank()
         return _asked(network, hosts, hosts.index(here), addresses) if asks else None
 
-    told = comm.gather(everywhere(comm, ask))
-    if told is None:
+    if (told := comm.gather(everywhere(comm, ask))) is None:
         return None
     names = [network.name_of(node) for node in hosts]
     paths = Paths(
@@ -105,8 +101,7 @@ def _addresses(comm: MPI.Intracomm, names: Sequence[str]) -> list[str]:
             handle.connect(there)  # sends nothing
             own = handle.getsockname()[0]
     by_name = dict(zip(comm.allgather(MPI.Get_processor_name()), comm.allgather(own), strict=True))
-    missing = [name for name in names if not by_name[name]]
-    if missing:
+    if missing := [name for name in names if not by_name[name]]:
         raise NetworkError(
             f"{missing[0]} has no address", remedy="names of hosts must have addresses on all hosts"
         )

@@ -1,10 +1,7 @@
 """The files of the ranks become one list of calls.
 
-Every rank counts runs of equal calls by itself (runtime/record/record.cpp). A call of the merged list is a
-stretch of a communicator's calls during which no rank's row changes.
-"""
-
-from __future__ import annotations
+Every rank counts runs of equal calls by itself (runtime/record/record.cpp). A call of the merged list is a stretch of a
+communicator's calls during which no rank's row changes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -69,16 +66,13 @@ def merge(folder: Path) -> Recording:
     if any(record.ranks != ranks or record.rank >= ranks for record in records.values()):
         raise HocketError(f"the files in {folder} are of different programs", remedy=_REMEDY)
     remarks = []
-    died = [rank for rank in sorted(records) if not records[rank].ended]
-    if died:
+    if died := [rank for rank in sorted(records) if not records[rank].ended]:
         remarks.append(f"{ranks_named(died)} ended without MPI_Finalize: the last calls may be missing")
-    skipped = sorted({operation for record in records.values() for operation in record.skipped})
-    if skipped:
+    if skipped := sorted({operation for record in records.values() for operation in record.skipped}):
         remarks.append(f"calls between two groups of ranks are not recorded ({', '.join(skipped)})")
     calls: list[RecordedCall] = []
     for communicator in dict.fromkeys(c for rank in sorted(records) for c in records[rank].runs):
-        absent = [rank for rank in communicator[0] if rank not in records]
-        if absent:
+        if absent := [rank for rank in communicator[0] if rank not in records]:
             remarks.append(f"{ranks_named(absent)} left no record; {_REMEDY}")
             continue
         calls += _calls(communicator, records, remarks)
@@ -93,8 +87,7 @@ def _calls(
     members = communicator[0]
     runs = [records[rank].runs.get(communicator, []) for rank in members]
     made = [of_rank[-1].first + of_rank[-1].repeated if of_rank else 0 for of_rank in runs]
-    end = min(made)
-    if end < max(made):
+    if (end := min(made)) < max(made):
         short = [rank for rank, n in zip(members, made, strict=True) if n == end]
         remarks.append(
             f"{ranks_named(short)} made {end} of {max(made)} calls of {len(members)} ranks: the rest is left out"

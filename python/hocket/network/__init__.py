@@ -1,10 +1,7 @@
 """Networks from files and short forms.
 
-:func:`read_network_description` gives what the file says, :func:`read_known_network` the network of the core
-and how its uplinks are known.
-"""
-
-from __future__ import annotations
+:func:`read_network_description` gives what the file says, :func:`read_known_network` the network of the core and how
+its uplinks are known."""
 
 from hocket.network.description import NetworkDescription
 from hocket.network.known import (

@@ -1,9 +1,6 @@
 """The cables of a network from what its nodes hear of each other: who is who, and which two ends are one cable.
 
-A cable is there when one of its ends tells of it.
-"""
-
-from __future__ import annotations
+A cable is there when one of its ends tells of it."""
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -48,8 +45,7 @@ def heard_by(state: Merge) -> dict[str, list[Heard]]:
     own: dict[str, Record] = {}
     for record in state.records:
         name = recorder(state, record)
-        first = own.setdefault(name, record)
-        if first is not record:
+        if (first := own.setdefault(name, record)) is not record:
             raise NetworkError(
                 f"is what {shown(name)} hears, as {first.where.file} is",
                 where=record.where,
@@ -119,8 +115,7 @@ def name_of(chassis: Chassis) -> str:
 
 
 def _one_each(name: str, heard: Iterable[Heard]) -> list[Heard]:
-    """Choose one neighbour an interface: LLDP before other protocols, a named one before a card's own
-    frames."""
+    """Choose one neighbour an interface: LLDP before other protocols, a named one before a card's own frames."""
     ports: dict[str, list[Heard]] = {}
     for each in heard:
         ports.setdefault(each.interface, []).append(each)
@@ -176,8 +171,7 @@ def cables_of(state: Merge, heard: dict[str, list[Heard]]) -> list[Cable]:
 
 
 def _names(own: Heard | None, other: Heard | None) -> frozenset[str]:
-    """Possible names of an end: its node's own name for it, if known, else the names that the other end has
-    heard."""
+    """Possible names of an end: its node's own name for it, if known, else the names that the other end has heard."""
     if own is not None:
         return frozenset({own.interface})
     return other.ports if other is not None else frozenset()
@@ -187,8 +181,7 @@ def _paired(there: list[Heard], back: list[Heard]) -> list[tuple[Heard | None, H
     """Pair both reports of each cable between two nodes.
 
     By the names of the ports; what is left, because ends call ports by other names than their neighbours are told, in
-    order: rather a cable too few, which costs time, than one that is not there.
-    """
+    order: rather a cable too few, which costs time, than one that is not there."""
     by_interface = {one.interface: one for one in back}
     by_port: dict[str, list[Heard]] = {}
     for one in back:
@@ -200,8 +193,7 @@ def _paired(there: list[Heard], back: list[Heard]) -> list[tuple[Heard | None, H
         near = [by_interface[port] for port in sorted(one.ports) if port in by_interface]
         near.sort(key=lambda other: one.interface not in other.ports)
         near += by_port.get(one.interface, [])[:SOME]
-        match = next((other for other in near if other.interface not in taken), None)
-        if match is None:
+        if (match := next((other for other in near if other.interface not in taken), None)) is None:
             alone.append(one)
         else:
             taken.add(match.interface)

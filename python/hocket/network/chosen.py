@@ -1,8 +1,6 @@
 """The hosts that a user names (a host list, a file of them, or standard input), and the part of a network that they
 are."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -74,8 +72,7 @@ def _expand_piece(piece: str, source: Source, line: int, left: int, limit: int) 
 
 
 def _size(item: str, source: Source, line: int) -> int:
-    match = _RANGE.fullmatch(item)
-    if match is None:
+    if (match := _RANGE.fullmatch(item)) is None:
         raise source.error(f"{shown(item)} is not a range of a host list", line, _REMEDY)
     first, last, step = int(match[1]), int(match[2] or match[1]), int(match[3] or 1)
     if last < first or step < 1:
@@ -100,10 +97,9 @@ _SLOTS: Final = re.compile(r":\d+$", re.ASCII)
 def chosen_hosts(text: str, known: Collection[str]) -> list[str]:
     """The names that ``text`` means, each once: ``n[0-15]``, ``@FILE`` or ``-``.
 
-    In a file the first word of each line counts, so that hostfiles of MPI libraries are understood
-    (``n0:4``, ``n0 slots=4``), and a name with a domain means the host without. Raises
-    :class:`hocket.errors.HocketError` for what is no list and for a host that is not ``known``.
-    """
+    In a file the first word of each line counts, so that hostfiles of MPI libraries are understood (``n0:4``, ``n0
+    slots=4``), and a name with a domain means the host without. Raises :class:`hocket.errors.HocketError` for what is
+    no list and for a host that is not ``known``."""
     names: dict[str, None] = {}
     every = set(known)
     for source, line, item in _lists(text):
@@ -141,8 +137,7 @@ def _lists(text: str) -> list[tuple[Source, int, str]]:
     if text == _FILE:
         raise UsageError("--hosts @ names no file", remedy="write --hosts @FILE")
     source = load(text.removeprefix(_FILE), _WHAT)
-    lines = [(source, line, content.strip()) for line, content in source.content_lines()]
-    if not lines:
+    if not (lines := [(source, line, content.strip()) for line, content in source.content_lines()]):
         raise source.error("names no host", remedy=f"give {_WHAT}")
     return lines
 
@@ -191,10 +186,9 @@ def job_hosts(environ: Mapping[str, str], hostfile: str | None) -> set[str]:
 def cut(description: NetworkDescription, names: Collection[str]) -> NetworkDescription:
     """The hosts ``names`` in the order of the description, and the switches on paths between them.
 
-    Links keep their rates. Messages between these hosts take the paths that they take in the whole
-    network: where others would be chosen in the part, it has forwarding tables. Raises
-    :class:`NetworkError` for a grid or explicit routes, which have no such part.
-    """
+    Links keep their rates. Messages between these hosts take the paths that they take in the whole network: where
+    others would be chosen in the part, it has forwarding tables. Raises :class:`NetworkError` for a grid or explicit
+    routes, which have no such part."""
     if description.grid is not None or description.routing is not None:
         raise _whole(description)
     left = set(names)
@@ -202,7 +196,8 @@ def cut(description: NetworkDescription, names: Collection[str]) -> NetworkDescr
         node if node.name in left or not node.is_host else replace(node, ranks=0)
         for node in description.nodes
     ]
-    kept = _between(replace(description, nodes=nodes))
+    hosts = {node.name for node in nodes if node.is_host}
+    kept = without_dead_ends(beside(nodes, description.links), hosts)
     links = [index for index, link in enumerate(description.links) if link.a in kept and link.b in kept]
     part = NetworkDescription(
         [node for node in nodes if node.name in kept],
@@ -216,12 +211,6 @@ def cut(description: NetworkDescription, names: Collection[str]) -> NetworkDescr
             raise _whole(description)
         _keep_routes(whole, part, links)
     return part
-
-
-def _between(description: NetworkDescription) -> set[str]:
-    """Names of the hosts, and of the switches that do not lead to a dead end."""
-    hosts = {node.name for node in description.nodes if node.is_host}
-    return set(without_dead_ends(beside(description.nodes, description.links), hosts))
 
 
 def _keep_routes(whole: Network, part: NetworkDescription, links: Sequence[int]) -> None:

@@ -1,10 +1,8 @@
 """Output of a reader: nodes and links in the order of the file, each with its place.
 
-Readers only translate a file format into this; every check on the network itself
-(cycles, unconnected parts, hosts wired twice, rates) is made once, by the core, when
-:meth:`NetworkDescription.build` is called, and the place is looked up here. Only the
-names are checked here, because the core knows nodes by number.
-"""
+Readers only translate a file format into this; every check on the network itself (cycles, unconnected parts, hosts
+wired twice, rates) is made once, by the core, when :meth:`NetworkDescription.build` is called, and the place is looked
+up here. Only the names are checked here, because the core knows nodes by number."""
 
 from __future__ import annotations
 
@@ -87,8 +85,7 @@ class NetworkDescription:
 
     ``paths``: ways by source ports, found in the running network; messages of a ``graph`` take those chosen.
 
-    ``wiring`` stands for ``nodes`` and ``links`` until somebody asks for one of them; then they are made, and count.
-    """
+    ``wiring`` stands for ``nodes`` and ``links`` until somebody asks for one of them; then they are made, and count."""
 
     nodes: list[Node] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
@@ -174,8 +171,7 @@ class NetworkDescription:
     def _twice(self) -> NetworkError:
         seen: dict[str, Node] = {}
         for node in self.nodes:
-            first = seen.setdefault(node.name, node)
-            if first is not node:
+            if (first := seen.setdefault(node.name, node)) is not node:
                 return NetworkError(
                     f"{_kind(node)} {node.name!r} is defined twice, first at {first.where or self.source} "
                     f"as a {_kind(first)}",
@@ -244,14 +240,9 @@ class NetworkDescription:
             self.name_indices()
             channels = self.routing.channels
             network = core.build_routed(
-                names,
-                ranks,
-                [channel.name for channel in channels],
-                [channel.rate for channel in channels],
-                [channel.latency for channel in channels],
-                self.routing.routes,
-                ports,
-            )
+                names, ranks, [channel.name for channel in channels], [channel.rate for channel in channels],
+                [channel.latency for channel in channels], self.routing.routes, ports,
+            )  # fmt: skip
             return network
         a, b = self.link_ends()
         rates, latencies = [link.rate for link in self.links], [link.latency for link in self.links]

@@ -1,9 +1,6 @@
 """Families of switched networks: how many nodes and links they have, and their descriptions, wired by the core.
 
-Hosts are called n0, n1, …, switches s0, s1, …; what else the arguments mean is said by ``spec.hpp`` of the core.
-"""
-
-from __future__ import annotations
+Hosts are called n0, n1, …, switches s0, s1, …; what else the arguments mean is said by ``spec.hpp`` of the core."""
 
 import math
 from array import array
@@ -205,8 +202,7 @@ def read_coordinates(source: Source, sides: list[int]) -> list[str]:
                 line,
                 "give each host one place",
             )
-        other = names[place]
-        if other is not None:
+        if (other := names[place]) is not None:
             raise source.error(
                 f"{_at(place, sides)} holds {other!r} already, since line {lines[other]}",
                 line,
@@ -214,8 +210,7 @@ def read_coordinates(source: Source, sides: list[int]) -> list[str]:
             )
         names[place] = name
         lines[name] = line
-    missing = [place for place, name in enumerate(names) if name is None]
-    if missing:
+    if missing := [place for place, name in enumerate(names) if name is None]:
         more = f" and at {len(missing) - 1:,} other places" if len(missing) > 1 else ""
         raise source.error(
             f"no host is at {_at(missing[0], sides)}{more}",

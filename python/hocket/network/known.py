@@ -1,10 +1,8 @@
 """Networks as commands know them: read from files and short forms, with the provenance of their rates."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from hocket._core import Network
 from hocket.errors import UsageError
@@ -21,9 +19,8 @@ from hocket.units import format_rate
 def read_network_description(source: str, defaults: Defaults | None = None) -> NetworkDescription:
     """Read a network file or short form. ``source`` is a path, or for example ``star:24``.
 
-    ``defaults`` fill in what the source leaves open (for Slurm files: all rates and latencies).
-    Raises :class:`hocket.errors.NetworkError`, and nothing else, when the source is no network.
-    """
+    ``defaults`` fill in what the source leaves open (for Slurm files: all rates and latencies). Raises
+    :class:`hocket.errors.NetworkError`, and nothing else, when the source is no network."""
     text = Source(source, source, is_file=False)
     defaults = defaults or Defaults()
     several = False
@@ -59,8 +56,7 @@ class Uplinks(KnownRates):
     """Provenance of the rates of inter-switch links.
 
     ``provenance`` is that of the least known link; ``none`` where no two switches are wired, or nothing is known of
-    links between switches and no two hosts share one. ``switch_links``: how many links are of that provenance.
-    """
+    links between switches and no two hosts share one. ``switch_links``: how many links are of that provenance."""
 
     switch_links: int = 0
 
@@ -85,7 +81,7 @@ class KnownNetwork:
         """True if some rates were measured by a run, so that plans made earlier have other rates."""
         return "measured" in (self.host_rates.provenance, self.uplinks.provenance)
 
-    def without_paths(self) -> KnownNetwork:
+    def without_paths(self) -> Self:
         """The same network on its own routes."""
         description = replace(self.description, paths=None)
         return replace(self, network=description.build(), description=description)
@@ -108,12 +104,11 @@ class KnownNetwork:
 def read_known_network(
     source: str, defaults: Defaults | None = None, hosts: Collection[str] = ()
 ) -> KnownNetwork:
-    """The network of a file or short form, its uplinks as fast as options, the file or a measurement say,
-    in this order, and else assumed. Of several components the one with all of ``hosts``.
+    """The network of a file or short form, its uplinks as fast as options, the file or a measurement say, in this
+    order, and else assumed. Of several components the one with all of ``hosts``.
 
-    Raises :class:`hocket.errors.NetworkError` as :func:`hocket.network.read_network_description` does, where
-    an option does not fit the network, and where there are components and ``hosts`` are not of one.
-    """
+    Raises :class:`hocket.errors.NetworkError` as :func:`hocket.network.read_network_description` does, where an option
+    does not fit the network, and where there are components and ``hosts`` are not of one."""
     defaults = defaults or Defaults()
     return known_network(read_network_description(source, defaults), defaults, hosts)
 
@@ -153,12 +148,10 @@ def settle_uplinks(description: NetworkDescription, defaults: Defaults) -> Uplin
     switch_links = description.uplinks()
     if option or not switch_links:
         return _stated(len(switch_links), _rates(description, switch_links), f"by {option}")
-    unknown = [index for index in switch_links if not description.links[index].rate_given]
-    if unknown:
+    if unknown := [index for index in switch_links if not description.links[index].rate_given]:
         shared = set(shared_uplinks(description))
         unknown = [index for index in unknown if index in shared]
-        switch_links = [index for index in switch_links if index in shared]
-        if not switch_links:
+        if not (switch_links := [index for index in switch_links if index in shared]):
             return Uplinks("none", "uplinks: none with two hosts or more on both sides")
     if not unknown:
         return _stated(len(switch_links), _rates(description, switch_links), "as stated")
@@ -166,8 +159,10 @@ def settle_uplinks(description: NetworkDescription, defaults: Defaults) -> Uplin
     left = _use(measured, description, unknown) if measured is not None else unknown
     if measured is not None and not left:
         rates = _from_to(_rates(description, unknown))
+        most = max((width.pairs for width in measured.widths.values() if width.at_least), default=0)
         text = f"uplinks: measured on {measured.date} in this cluster: {rates}"
-        return Uplinks("measured", text + _at_least(measured), warning, len(unknown))
+        text += f" (at least: no more than {most} pairs were sent across at once)" if most else ""
+        return Uplinks("measured", text, warning, len(unknown))
     some = f"{len(left)} of {len(switch_links)} " if len(left) < len(switch_links) else ""
     text = f"uplinks: {some}assumed as fast as a host's link (the file does not say); {_REMEDY}"
     return Uplinks("assumed", text, warning, len(left))
@@ -187,17 +182,11 @@ def _use(measured: Measured, description: NetworkDescription, links: Sequence[in
     left = []
     for index in links:
         link = description.links[index]
-        width = measured.widths.get(frozenset((link.a, link.b)))
-        if width is None:
+        if (width := measured.widths.get(frozenset((link.a, link.b)))) is None:
             left.append(index)
         else:
             link.rate = width.value * host_rate
     return left
-
-
-def _at_least(measured: Measured) -> str:
-    most = max((width.pairs for width in measured.widths.values() if width.at_least), default=0)
-    return f" (at least: no more than {most} pairs were sent across at once)" if most else ""
 
 
 def _rates(description: NetworkDescription, links: Sequence[int]) -> set[float]:

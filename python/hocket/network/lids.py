@@ -1,7 +1,5 @@
 """A lid for each pair of hosts. On InfiniBand with lmc > 0 each port has several, with routes of their own."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,8 +35,7 @@ def choose_lids(network: _core.Network, forwarding: Forwarding) -> ChosenLids:
     """Choose lids such that the fullest link of an all-to-all carries little; ``network``: on the base lids.
 
     Lids whose tables do not lead to the host are left out. Raises :class:`NetworkError` for more than
-    :data:`MOST_ROUTES` routes.
-    """
+    :data:`MOST_ROUTES` routes."""
     hosts = network.hosts
     pairs = list(itertools.permutations(hosts, 2))
     if len(pairs) * (len(forwarding.further) + 1) > MOST_ROUTES:
@@ -57,8 +54,7 @@ def choose_lids(network: _core.Network, forwarding: Forwarding) -> ChosenLids:
         base = own(src, dst)
         routes = {tuple(base): 0}
         for number, table in tables.items():
-            route = _walked(head, table, base[0], dst, network.nodes)
-            if route is not None:
+            if (route := _walked(head, table, base[0], dst, network.nodes)) is not None:
                 routes.setdefault(tuple(route), number)
         items.append([list(route) for route in routes])
         numbers.append(list(routes.values()))
@@ -77,8 +73,7 @@ def _walked(
     """Channels from one that leaves the sender; None where they do not lead there."""
     route = [begin]
     while (node := head[route[-1]]) != dst:
-        channel = table.get((node, dst))
-        if channel is None or len(route) > nodes:
+        if (channel := table.get((node, dst))) is None or len(route) > nodes:
             return None
         route.append(channel)
     return route

@@ -6,12 +6,8 @@ One file for each wiring, ``switch_links-<digest>.json``, which the runtime writ
     message,
      "switch_links": [{"a": "leaf0", "b": "spine", "pairs": 8, "rate": bytes/s of all, "width": of one host}]}
 
-A file without ``alpha`` is of a time when only uplinks were measured; there are no ``switch_links``
-where only rates were.
-``pairs`` pairs of hosts sent across the uplink at once, so a width cannot show more than that.
-"""
-
-from __future__ import annotations
+A file without ``alpha`` is of a time when only uplinks were measured; there are no ``switch_links`` where only rates
+were. ``pairs`` pairs of hosts sent across the uplink at once, so a width cannot show more than that."""
 
 import contextlib
 import hashlib
@@ -27,6 +23,7 @@ from hocket import _core
 from hocket.errors import HocketError
 from hocket.network.description import NetworkDescription
 from hocket.network.parts import MAX_LATENCY
+from hocket.system.cache import cache_dir, check_private
 from hocket.system.records import Limits, record
 
 VERSION: Final = 1
@@ -37,8 +34,7 @@ _DATE: Final = re.compile(r"(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}Z", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Width:
-    """Capacity of an uplink, in host links. ``at_least``: it carried all that was sent, so it may be
-    wider."""
+    """Capacity of an uplink, in host links. ``at_least``: it carried all that was sent, so it may be wider."""
 
     value: float
     pairs: int
@@ -49,9 +45,7 @@ class Width:
 class Measured:
     """Widths of uplinks by their two ends, and the day (``2026-11-23``) on which they were measured.
 
-    ``host_rate``: what a host sends, bytes/s; ``alpha``: seconds of a message without bytes, 0 where not
-    known.
-    """
+    ``host_rate``: what a host sends, bytes/s; ``alpha``: seconds of a message without bytes, 0 where not known."""
 
     date: str
     host_rate: float
@@ -61,8 +55,6 @@ class Measured:
 
 def kept_path(description: NetworkDescription) -> Path:
     """File of what was measured of this network. Raises HocketError if there is no safe cache."""
-    from hocket.system.cache import cache_dir
-
     return cache_dir() / f"switch_links-{wiring_digest(description)}.json"
 
 
@@ -84,11 +76,11 @@ def wiring_digest(description: NetworkDescription) -> str:
 def read_measured(description: NetworkDescription) -> tuple[Measured | None, str]:
     """Measurements kept for this network, or None; and why an existing file was not used.
 
-    Nothing in the file is trusted: whatever is wrong with it, it is left alone.
-    """
+    Nothing in the file is trusted: whatever is wrong with it, it is left alone."""
     path = None
     with contextlib.suppress(HocketError, OSError):
-        path = kept_path(description) if _is_anything_kept() else None
+        if any(cache_dir().glob("switch_links-*.json")):  # digests of a million hosts are not made in vain
+            path = kept_path(description)
     if path is None or not os.path.lexists(path):
         return None, ""
     try:
@@ -98,16 +90,7 @@ def read_measured(description: NetworkDescription) -> tuple[Measured | None, str
         return None, f"{what}: what was measured is ignored; remove the file to measure again"
 
 
-def _is_anything_kept() -> bool:
-    """Else the digest of a network of a million hosts would be made in vain."""
-    from hocket.system.cache import cache_dir
-
-    return any(cache_dir().glob("switch_links-*.json"))
-
-
 def _load(path: Path) -> Any:
-    from hocket.system.cache import check_private
-
     check_private(path)
     with path.open("rb") as file:
         data = file.read(MAX_BYTES + 1)
@@ -138,15 +121,13 @@ def _checked(found: Any, description: NetworkDescription) -> Measured:
     if not isinstance(found, dict) or found.get("version") != VERSION:
         raise ValueError("of another version")
     kept = record(_Kept, {"alpha": 0, **found})
-    date = _DATE.fullmatch(kept.date)
-    if date is None:
+    if (date := _DATE.fullmatch(kept.date)) is None:
         raise ValueError("the date is none")
     switches = {node.name for node in description.nodes if not node.is_host}
     wired = {frozenset((link.a, link.b)) for link in description.links if {link.a, link.b} <= switches}
     widths: dict[frozenset[str], Width] = {}
     for link in kept.switch_links:
-        ends = frozenset((link.a, link.b))
-        if ends not in wired or ends in widths:
+        if (ends := frozenset((link.a, link.b))) not in wired or ends in widths:
             raise ValueError(f"{' - '.join(sorted(ends))} is not an uplink of this network, or stands twice")
         widths[ends] = settle(link.width, link.pairs)
     return Measured(date[1], kept.host_rate, kept.alpha, widths)

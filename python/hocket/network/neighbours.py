@@ -1,9 +1,6 @@
 """A network from what its nodes hear of each other by LLDP (:mod:`hocket.network.readers.lldp`).
 
-A cable is there when one of its ends tells of it. Parallel cables become one link of their common rate.
-"""
-
-from __future__ import annotations
+A cable is there when one of its ends tells of it. Parallel cables become one link of their common rate."""
 
 import itertools
 from collections import Counter
@@ -28,8 +25,7 @@ def components_of(description: NetworkDescription) -> list[NetworkDescription]:
     """The parts, in the order of their first nodes; the description itself where it is in one piece.
 
     A part without hosts is a mistake, so is a host that nothing is wired to, and so is a gap in a network with
-    forwarding tables: they stay as they are, for the core to refuse.
-    """
+    forwarding tables: they stay as they are, for the core to refuse."""
     if description.shape not in ("tree", "graph") or description.forwarding is not None:
         return [description]
     if description.wiring is not None:
@@ -63,8 +59,7 @@ def _parts(description: NetworkDescription) -> list[NetworkDescription]:
 def component_with(components: Sequence[NetworkDescription], hosts: Collection[str]) -> NetworkDescription:
     """The one that has all these hosts; what is no host of the network at all does not count.
 
-    Raises :class:`NetworkError` where there is none: nothing is ever sent over wires that nobody named.
-    """
+    Raises :class:`NetworkError` where there is none: nothing is ever sent over wires that nobody named."""
     if len(components) == 1:
         return components[0]
     wanted = set(hosts)
@@ -121,8 +116,7 @@ def merge(
 def _hosts(state: Merge, cables: list[Cable], choice: Choice) -> set[str]:
     wired = {end for cable in cables for end in cable.ends}
     for record in state.records:
-        name = recorder(state, record)
-        if name not in wired:
+        if (name := recorder(state, record)) not in wired:
             raise NetworkError(
                 f"{shown(name)} hears no neighbour, and none hears it",
                 where=record.where,
@@ -131,8 +125,7 @@ def _hosts(state: Merge, cables: list[Cable], choice: Choice) -> set[str]:
             )
     forwarding = _forwarding(state, cables)
     if not choice.hosts:
-        hosts = wired - forwarding
-        if not hosts:
+        if not (hosts := wired - forwarding):
             raise NetworkError(
                 f"none of {listed(sorted(wired), 'node')} is a host: all say that they forward frames",
                 remedy="name the hosts: --hosts LIST",
@@ -185,8 +178,7 @@ def _meant(cable: Cable, hosts: set[str], pattern: str) -> bool:
 
 
 def _check_wired(cables: list[Cable], hosts: set[str], what: str, remedy: str) -> None:
-    alone = hosts - {name for cable in cables for name in cable.ends}
-    if alone:
+    if alone := hosts - {name for cable in cables for name in cable.ends}:
         raise NetworkError(f"host {shown(min(alone, key=natural))} {what}", remedy=remedy)
 
 
@@ -244,8 +236,7 @@ def _description(
 
 
 def _check_hosts(links: dict[tuple[str, str], list[Cable]], hosts: set[str]) -> None:
-    """Check that each host is wired to one switch: rails are other networks, and frames do not tell which is
-    meant."""
+    """Check that each host is wired to one switch: rails are other networks, and frames do not tell which is meant."""
     beside: dict[str, dict[str, Cable]] = {}
     for (a, b), own in links.items():
         for name, other in ((a, b), (b, a)):
@@ -267,8 +258,7 @@ def _check_hosts(links: dict[tuple[str, str], list[Cable]], hosts: set[str]) -> 
 
 def _tell(state: Merge, links: dict[tuple[str, str], list[Cable]], hosts: set[str], usual: float) -> None:
     """Note what was decided: wider links, unknown speeds, nodes without names."""
-    wide = [(ends, own) for ends, own in links.items() if len(own) > 1]
-    if wide:
+    if wide := [(ends, own) for ends, own in links.items() if len(own) > 1]:
         loose = [f"{a} - {b}" for (a, b), own in wide if not any(cable.aggregated for cable in own)]
         state.notes.append(
             f"several cables side by side are one link of their common rate: "

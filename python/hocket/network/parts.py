@@ -35,18 +35,17 @@ GridKind = Literal["torus", "mesh", "hypercube"]
 class Defaults:
     """Defaults for a link or host whose file states nothing, and the user's statements about uplinks.
 
-    Uplinks are the links between two switches. ``uplink_rate`` (bytes/s) is the rate of each.
-    ``oversubscription`` is what the links below a switch carry over what its uplinks carry, all of them
-    together: one number per level from the leaves up, the last for all further levels. ``"auto"`` leaves
-    uplinks to the file, to what was measured, and last to an assumption. Both are more than the file's word.
+    Uplinks are the links between two switches. ``uplink_rate`` (bytes/s) is the rate of each. ``oversubscription`` is
+    what the links below a switch carry over what its uplinks carry, all of them together: one number per level from the
+    leaves up, the last for all further levels. ``"auto"`` leaves uplinks to the file, to what was measured, and last to
+    an assumption. Both are more than the file's word.
 
     ``ports`` and ``forwards`` are those of hosts (:class:`Node`).
 
-    ``forwarding`` is the path of a file with the forwarding tables that switches route by. ``latency_given``: the
-    user states the latency, so that no reader assumes a more fitting one. ``lids``: where ports have several (lmc > 0),
+    ``forwarding`` is the path of a file with the forwarding tables that switches route by. ``latency_given``: the user
+    states the latency, so that no reader assumes a more fitting one. ``lids``: where ports have several (lmc > 0),
     messages go to the base one, or to one chosen for each pair of hosts. ``topology``: the one that counts of a file
-    with several.
-    """
+    with several."""
 
     rate: float = DEFAULT_RATE
     latency: float = DEFAULT_LATENCY
@@ -66,8 +65,7 @@ class Node:
     """A host (with ``ranks`` >= 1 MPI ranks) or a switch (``ranks`` == 0).
 
     ``ports``: messages that each of its ranks sends, and receives, at once. ``forwards``: it passes on what is for
-    others, as a switch does.
-    """
+    others, as a switch does."""
 
     name: str
     ranks: int = 0
@@ -84,8 +82,7 @@ class Node:
 class Link:
     """A full-duplex link: two channels of ``rate`` bytes/s and ``latency`` seconds each.
 
-    ``rate_given``: the source states this rate, or a default for all its links. Slurm's files do not.
-    """
+    ``rate_given``: the source states this rate, or a default for all its links. Slurm's files do not."""
 
     a: str
     b: str
@@ -101,9 +98,8 @@ class Grid:
 
     Hosts are numbered in row-major order: the last side runs fastest.
 
-    ``names`` are the hosts' names in that order; ``None`` leaves naming to the core. ``ties`` say which way
-    messages of a torus go that are half-way round: a rule of the core, or one row of signs per side.
-    """
+    ``names`` are the hosts' names in that order; ``None`` leaves naming to the core. ``ties`` say which way messages of
+    a torus go that are half-way round: a rule of the core, or one row of signs per side."""
 
     kind: GridKind
     sides: list[int]
@@ -120,8 +116,7 @@ class Wiring:
     """Nodes and links that the core wires, all at one place: ``make`` gives its specification of them.
 
     ``uplinks``: the number of links between two switches, and ``uplink_rates`` the different rates of these (bytes/s);
-    ``host_rate``: of hosts' links.
-    """
+    ``host_rate``: of hosts' links."""
 
     shape: Shape
     make: Callable[[], NetworkSpec]
@@ -151,13 +146,12 @@ class Routing:
 
 @dataclass(slots=True)
 class Forwarding:
-    """Forwarding tables: ``(node, destination host or None for all others, channel)``, all by index, where
-    channel 2i is link i from a to b and 2i + 1 back; and the line of each in ``file``.
+    """Forwarding tables: ``(node, destination host or None for all others, channel)``, all by index, where channel 2i
+    is link i from a to b and 2i + 1 back; and the line of each in ``file``.
 
     ``tables``: the line where a node's table begins, where the file has one for each. ``remedy_missing`` and
-    ``remedy_circle`` are for messages that do not arrive. ``further``: entries, like ``hops``, for further lids of
-    the hosts (lmc > 0), by the number of the lid after the base one; ``choose``: messages go by those chosen.
-    """
+    ``remedy_circle`` are for messages that do not arrive. ``further``: entries, like ``hops``, for further lids of the
+    hosts (lmc > 0), by the number of the lid after the base one; ``choose``: messages go by those chosen."""
 
     file: str
     hops: list[tuple[int, int | None, int]] = field(default_factory=list)
@@ -179,11 +173,10 @@ class Forwarding:
 class Fabric:
     """Numbering of an InfiniBand network by its subnet manager; forwarding tables use these numbers.
 
-    ``switches``: node of each guid. ``ports``: the channel that leaves by a port, by (node, port). ``lids``: host
-    and guid of the port that has this (base) lid, 0 where none was given; ``host_lids``: the lid of each host;
-    ``further_lids``: host of each further lid (lmc > 0), and its number after the base lid. ``guids``: all switches
-    of the subnet, also those that no message of these hosts comes to.
-    """
+    ``switches``: node of each guid. ``ports``: the channel that leaves by a port, by (node, port). ``lids``: host and
+    guid of the port that has this (base) lid, 0 where none was given; ``host_lids``: the lid of each host;
+    ``further_lids``: host of each further lid (lmc > 0), and its number after the base lid. ``guids``: all switches of
+    the subnet, also those that no message of these hosts comes to."""
 
     switches: dict[int, int]
     ports: dict[tuple[int, int], int]

@@ -2,10 +2,7 @@
 
 A SYN of the very addresses and ports takes the way that the connection would; the router at which its time to live ends
 says so by ICMP, which the kernel hands to the socket (``IP_RECVERR``). No rights are needed, and no connection is made.
-Source: Augustin et al., "Avoiding traceroute anomalies with Paris traceroute", IMC 2006.
-"""
-
-from __future__ import annotations
+Source: Augustin et al., "Avoiding traceroute anomalies with Paris traceroute", IMC 2006."""
 
 import errno
 import selectors
@@ -50,9 +47,8 @@ def answers(probes: Sequence[Probe], a_second: float) -> list[str | None]:
     """Address of the router at which each probe ended, sent in turn and ``a_second`` of them.
 
     None where nobody answered, or where somebody answered something else (the host itself, that it has no such port, or
-    a router that knows no way). Two probes of the same ports must not follow each other within :data:`WAIT`.
-    Raises :class:`MissingToolError` where this system hands no ICMP errors to sockets.
-    """
+    a router that knows no way). Two probes of the same ports must not follow each other within :data:`WAIT`. Raises
+    :class:`MissingToolError` where this system hands no ICMP errors to sockets."""
     found: list[str | None] = [None] * len(probes)
     waiting: deque[socket.socket] = deque()
     with selectors.DefaultSelector() as selector:
@@ -79,8 +75,7 @@ def answers(probes: Sequence[Probe], a_second: float) -> list[str | None]:
                 hear(0.0)
                 while (early := began + index / a_second - time.monotonic()) > 0:
                     hear(early)
-                handle = _opened(probe)
-                if handle is not None:
+                if (handle := _opened(probe)) is not None:
                     selector.register(
                         handle, selectors.EVENT_READ, _Open(probe, index, time.monotonic() + WAIT)
                     )

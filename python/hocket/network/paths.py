@@ -1,15 +1,12 @@
 """Ways that connections take by their ports, as found in a running network; a JSON file beside the network's TOML.
 
 ``{"version": 2, "found": "2026-11-27T20:30:00Z", "listen": 28000, "ports": 28, "addresses": {"n0": "10.0.0.1"},
-"routers": {"10.255.0.5": "s4"}, "ways": ["s4", "s5"],
-"pairs": [["n0", "n5", [way of each port], [way of each answer]]]}``
+"routers": {"10.255.0.5": "s4"}, "ways": ["s4", "s5"], "pairs": [["n0", "n5", [way of each port], [way of each
+answer]]]}``
 
 A way is the switch by which it differs from the others. A connection from host a to host b comes from one of ``ports``
 ports and goes to the port ``listen``; ``pairs`` has the ways from a to b of connections that a opens, and of what a
-answers on connections that b opens. ``routers``: by which addresses switches have answered.
-"""
-
-from __future__ import annotations
+answers on connections that b opens. ``routers``: by which addresses switches have answered."""
 
 import itertools
 import json
@@ -120,9 +117,8 @@ _Option = Sequence[tuple[tuple[int, int], Route]]  # routes, by their hosts
 class Chosen:
     """The choice. ``routes``: of each pair of hosts, by node. ``held``: the ports of the connection from a host to
     another that go there and back on these routes, by name. ``as_they_come``: routes of each pair's first port.
-    ``beside``: ports that go there on the same route, the last to be held at the end.
-    ``open_pairs``: pairs of which nothing was found, or no port does both ways.
-    """
+    ``beside``: ports that go there on the same route, the last to be held at the end. ``open_pairs``: pairs of which
+    nothing was found, or no port does both ways."""
 
     routes: dict[tuple[int, int], Route] = field(default_factory=dict)
     as_they_come: dict[tuple[int, int], Route] = field(default_factory=dict)
@@ -186,9 +182,8 @@ def choose(network: _core.Network, paths: Paths) -> Chosen:
     Both directions of a pair are chosen together, as a connection serves both; whichever host opens it. Starts from the
     network's own routes (D-mod-k on fat trees). Where ports do not give them all, ways are chosen by which an
     all-to-all goes in shifts, each host sending to the one so many places on, with a channel for each message of a
-    shift; where none are found, such that the load of an all-to-all is balanced. The paths keep the choice: it is
-    asked for when a file is read and when its network is built.
-    """
+    shift; where none are found, such that the load of an all-to-all is balanced. The paths keep the choice: it is asked
+    for when a file is read and when its network is built."""
     rates = tuple(network.rate(channel) for channel in range(network.channels))
     of = (network.names, network.links, rates, [network.host_of(rank) for rank in range(network.ranks)])
     if paths.chosen is None or paths.chosen[0] != of:
@@ -289,8 +284,7 @@ def table_for_ranks(network: _core.Network, paths: Paths, chosen: Chosen) -> str
     - ``way FROM TO HOPS A B SWITCH PORT...``: the HOPS-th router on this connection's way from node A to node B, and
       ports that tell of it while those of the connection are in use;
     - ``up A SWITCH CHANNEL...`` and ``down SWITCH B CHANNEL...``: the two parts of every way that there is;
-    - ``router ADDRESS SWITCH``; ``found DATE``.
-    """
+    - ``router ADDRESS SWITCH``; ``found DATE``."""
     lines = [f"found {paths.found}"]
     parts: dict[tuple[str, int, int], Route] = {}
     node = {name: number for number, name in enumerate(network.names)}

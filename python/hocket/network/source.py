@@ -1,7 +1,5 @@
 """The text a reader works on, read once and with every limit applied."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -50,8 +48,7 @@ class Source:
     def content_lines(self) -> Iterator[tuple[int, str]]:
         """Line numbers and texts without comments (from ``#`` at the beginning or after a blank)."""
         for number, line in enumerate(self.text.split("\n"), 1):
-            text = _COMMENT.sub("", line).strip()
-            if text:
+            if text := _COMMENT.sub("", line).strip():
                 yield number, text
 
     @property

@@ -19,8 +19,7 @@ Provenance = Literal["stated", "measured", "assumed", "none"]
 @dataclass(frozen=True, slots=True)
 class KnownRates:
     """``provenance``: ``stated`` by the file or an option, ``measured`` by a run, ``assumed``, or ``none`` where there
-    are no such links. ``text`` is one line for the user; ``warning``, if any, says what of the cache was not taken.
-    """
+    are no such links. ``text`` is one line for the user; ``warning``, if any, says what of the cache was not taken."""
 
     provenance: Provenance
     text: str
@@ -43,8 +42,7 @@ def settle_host_rates(description: NetworkDescription) -> KnownRates:
 
     What is stated counts: a job measured one pair, which other ranks or a narrow uplink may have held back. The
     description's proportions stay: what is measured is how fast a host is."""
-    rates = host_rates(description)
-    if not rates:
+    if not (rates := host_rates(description)):
         return KnownRates("none", "host rates: no host has a link")
     rate, assumed = max(rates), all(isinstance(rate, AssumedRate) for rate in rates)
     measured, warning = read_measured(description)
@@ -117,8 +115,7 @@ def shared_uplinks(description: NetworkDescription) -> list[int]:
 def apply_options(description: NetworkDescription, defaults: Defaults) -> str:
     """Gives the uplinks the rates that the user states; returns the option that did, or nothing.
 
-    Raises :class:`UsageError` for both options at once, :class:`NetworkError` where a network has no levels.
-    """
+    Raises :class:`UsageError` for both options at once, :class:`NetworkError` where a network has no levels."""
     if defaults.uplink_rate is not None and defaults.oversubscription != "auto":
         raise UsageError("--uplink-rate and --oversubscription both say how fast uplinks are",
                          remedy="give one of them")  # fmt: skip
@@ -145,8 +142,7 @@ def _oversubscribe(description: NetworkDescription, shares: Sequence[float]) -> 
             if upper in carried and lower not in carried:
                 carried[upper] += link.rate
     for name in sorted(levels.height, key=lambda name: levels.height[name]):
-        above = levels.above[name]
-        if not above:
+        if not (above := levels.above[name]):
             continue
         share = shares[min(levels.height[name], len(shares)) - 1]
         for upper, link in above:
@@ -156,8 +152,7 @@ def _oversubscribe(description: NetworkDescription, shares: Sequence[float]) -> 
 
 @dataclass(slots=True)
 class Levels:
-    """Levels of switches: ``height`` (1: no switch below) and the switches ``above`` each, with the link to
-    each."""
+    """Levels of switches: ``height`` (1: no switch below) and the switches ``above`` each, with the link to each."""
 
     height: dict[str, int] = field(default_factory=dict)
     above: dict[str, list[tuple[str, Link]]] = field(default_factory=dict)
@@ -206,8 +201,7 @@ def _levels(
 def _by_distance(
     description: NetworkDescription, links: Sequence[tuple[str, str, Link]]
 ) -> list[tuple[str, str, Link]] | None:
-    """Turn each link so that the end farther from the hosts comes first; None if both ends of any are equally
-    far."""
+    """Turn each link so that the end farther from the hosts comes first; None if both ends of any are equally far."""
     hosts = (node.name for node in description.nodes if node.is_host)
     distance = distances(beside(description.nodes, description.links), hosts)
     farther = []

@@ -1,7 +1,5 @@
 """A network of the core as files that Hocket reads: TOML, and what it refers to."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections import Counter
@@ -25,8 +23,7 @@ _ESCAPES: Final = {ord(c): f"\\u{ord(c):04x}" for c in map(chr, [*range(32), 127
 def network_files(network: Network, path: str, comment: str = "") -> dict[str, str]:
     """Path and text of each file that describes ``network``, the TOML file ``path`` first.
 
-    Channels keep their numbers. Raises :class:`UsageError` for networks of explicit routes.
-    """
+    Channels keep their numbers. Raises :class:`UsageError` for networks of explicit routes."""
     if network.shape.name == "routed":
         raise UsageError(
             "a network of explicit routes has no form in Hocket's TOML", remedy="keep its SimGrid platform"

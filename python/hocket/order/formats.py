@@ -1,7 +1,5 @@
 """Orders as whoever starts the ranks reads them."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections import Counter

@@ -1,7 +1,5 @@
 """Gains of another order: each native algorithm predicted in both orders; a better order for a job that is there."""
 
-from __future__ import annotations
-
 import itertools
 import shlex
 from collections import Counter
@@ -96,8 +94,7 @@ def _of_algorithm(order: Ordered, one: Wanted, costs: Costs, hocket: float | Non
     times = []
     for place in (order.given, order.place):
         placed = _core.order.placed(schedule, place)
-        seconds = _core.seconds_within(_STEPS, network, placed, None, call.flow, parameters)
-        if seconds is None:
+        if (seconds := _core.seconds_within(_STEPS, network, placed, None, call.flow, parameters)) is None:
             return None
         times.append(replace(_by_rates(order, place, one), seconds=float(seconds), hocket=hocket))
     return times
@@ -164,8 +161,7 @@ def better_order(
     wanted = parse_wanted(",".join(collectives), part.ranks, _core.REFERENCE_BYTES)
     order = order_job(job, wanted, whole_hosts=True)
     now = places_of(part, nodes)
-    gain = gain_of(part, now, order.place, wanted)
-    if gain < WORTH:
+    if (gain := gain_of(part, now, order.place, wanted)) < WORTH:
         return None
     gains = [gain_of(part, now, order.place, [one]) ** (1 / one.call.weight) for one in wanted]
     most, call = max(zip(gains, wanted, strict=True), key=lambda pair: pair[0])

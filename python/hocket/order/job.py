@@ -1,7 +1,5 @@
 """Hosts of a job in their given order, the calls that its ranks are put in order for, and the order."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re
@@ -62,8 +60,7 @@ def listed_job(network: _core.Network, text: str, ranks: int | None) -> JobHosts
 
 def slurm_job(network: _core.Network, environ: Mapping[str, str], ranks: int | None) -> JobHosts:
     """The hosts of the Slurm job that this process is of, with as many ranks as Slurm gives tasks to each."""
-    groups = slurm_lists(environ)
-    if not groups:
+    if not (groups := slurm_lists(environ)):
         raise UsageError(
             "--slurm: SLURM_JOB_NODELIST is not set, so this is no job of Slurm",
             remedy="call it in a job's script or within salloc, or give --hosts LIST",
@@ -191,8 +188,7 @@ def parse_wanted(text: str, ranks: int, bytes: int) -> list[Wanted]:
     """The calls of ``all-gather,all-reduce:ring,matrix:FILE``, all pieces with the same weight.
 
     A collective stands for all algorithms that MPI libraries take for so many ranks and bytes, or for the one behind
-    its colon; of ``bytes`` a message, contribution or block. Raises :class:`hocket.errors.HocketError`.
-    """
+    its colon; of ``bytes`` a message, contribution or block. Raises :class:`hocket.errors.HocketError`."""
     pieces = [piece.strip() for piece in text.split(",")]
     if len(pieces) > _MOST_PIECES:
         raise UsageError(f"--for lists {len(pieces)} calls", remedy=f"give at most {_MOST_PIECES}")
@@ -247,7 +243,9 @@ class Ordered:
     @cached_property
     def hosts(self) -> list[str]:
         """Per rank: the job's name of its host."""
-        return hosts_at(self.job, self.place)
+        counts, of_node = self.job.network.ranks_per_node, self.job.name_of()
+        names = [of_node[node] for node in self.job.network.hosts for _ in range(counts[node])]
+        return [names[at] for at in self.place.tolist()]
 
     @cached_property
     def blocks(self) -> list[tuple[str, int]]:
@@ -255,19 +253,10 @@ class Ordered:
         return [(name, len(list(ranks))) for name, ranks in itertools.groupby(self.hosts)]
 
 
-def hosts_at(job: JobHosts, place: Places) -> list[str]:
-    """The job's name of the host of each place."""
-    counts = job.network.ranks_per_node
-    of_node = job.name_of()
-    names = [of_node[node] for node in job.network.hosts for _ in range(counts[node])]
-    return [names[at] for at in place.tolist()]
-
-
 def order_job(job: JobHosts, wanted: Sequence[Wanted], *, whole_hosts: bool = False) -> Ordered:
     """The order in which the calls load the wires least, by link rates alone; the given one if none is better.
 
-    ``whole_hosts``: ranks fill the hosts one after the other, as launchers do that take a list of hosts.
-    """
+    ``whole_hosts``: ranks fill the hosts one after the other, as launchers do that take a list of hosts."""
     freedom = _core.order.Freedom.hosts if whole_hosts else _core.order.Freedom.ranks
     place, how = _core.order.order_ranks(job.network, job.nodes, [one.call for one in wanted], freedom)
     return Ordered(job, place, _core.order.filled(job.network, job.nodes), how)
@@ -285,8 +274,7 @@ def gain_of(network: _core.Network, before: Places, after: Places, wanted: Seque
 
 def ring_over_bound(network: _core.Network, place: Places) -> float | None:
     """Time of a ring's step over what it takes in any order (``core/order/order.hpp``); None on a single host."""
-    least = _core.order.least_ring_step(network, 1.0)
-    if least == 0:
+    if (least := _core.order.least_ring_step(network, 1.0)) == 0:
         return None
     ring = dict(_core.order.native_calls(ALL_GATHER, network.ranks, 1, 1))["ring"]
     seconds: float = _core.order.seconds(network, place, ring)[0]

@@ -1,12 +1,10 @@
 """Channel utilisation over time, and the colours that show it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 import matplotlib as mpl
 import numpy as np
@@ -98,11 +96,11 @@ class Loads:
     seconds: NDArray[np.float64]
     unit: str  # of the exchange, for texts
 
-    @staticmethod
-    def of(network: Network, carried: Sequence[float] | NDArray[np.float64], unit: str) -> Loads:
+    @classmethod
+    def of(cls, network: Network, carried: Sequence[float] | NDArray[np.float64], unit: str) -> Self:
         bytes = np.asarray(carried, dtype=float)
         rates = np.array([network.rate(channel) for channel in range(network.channels)])
-        return Loads(bytes, bytes / rates if len(rates) else bytes, unit)
+        return cls(bytes, bytes / rates if len(rates) else bytes, unit)
 
     @property
     def most(self) -> float:

@@ -1,24 +1,21 @@
 """Places in pictures: the channels of each row, each in exactly one, and the nodes of a network. Hosts of a leaf switch
 become one mark where there are many."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hocket import _core
 from hocket._core import Network, Simulation
 from hocket.network.families import coordinates_of, dimension_of, node_at, sides_of
 from hocket.network.parts import around, distances
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 class Group(Enum):
@@ -112,9 +109,8 @@ def node_levels(links: list[tuple[int, int]], ranks: list[int]) -> list[int]:
 def share_out(network: Network, busy: NDArray[np.float64], most: int) -> list[Row]:
     """Divide all channels among at most ``most`` rows, but at least one row for each band.
 
-    Bands with few channels have a row for each; others divide the rest into rows of nearly equal numbers
-    of channels: in the band's order, or by ``busy``, their times, where the order says nothing.
-    """
+    Bands with few channels have a row for each; others divide the rest into rows of nearly equal numbers of channels:
+    in the band's order, or by ``busy``, their times, where the order says nothing."""
     found = bands(network)
     room, parts = most, {}
     for place, band in enumerate(sorted(found, key=lambda band: len(band.channels))):

@@ -1,24 +1,19 @@
 """Curves over two logarithmic axes: times by size, and predictions against measurements."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
+from hocket.costs.calibration import Calibration, Class
 from hocket.errors import UsageError
 from hocket.measure.bench_rows import Row, Times
 from hocket.pictures import style
 from hocket.pictures.style import FAINT, check, context, new_figure, save
 from hocket.units import format_bytes, format_time
-
-if TYPE_CHECKING:
-    from hocket.costs.calibration import Calibration, Class
-
 
 COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b6670", "#8a6d00")
 MOST_TICKS: Final = 11

@@ -1,7 +1,5 @@
 """Time × channel: what each channel carries when, coloured by phase; how busy many channels are."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 
@@ -42,10 +40,9 @@ def gantt(
 
     ``bound`` is the least time in seconds; without it that of the busiest channel for what it carries.
 
-    Every channel is in one row. In a row of one channel a bar is a transfer, coloured by its phase;
-    transfers that share the channel divide the row. Where there are more than ``max_rows`` channels, those
-    of a kind share rows: above the mean share of them that is busy, below that of the busiest channel.
-    """
+    Every channel is in one row. In a row of one channel a bar is a transfer, coloured by its phase; transfers that
+    share the channel divide the row. Where there are more than ``max_rows`` channels, those of a kind share rows: above
+    the mean share of them that is busy, below that of the busiest channel."""
     path = style.check(path)
     rows = share_out(network, simulation.channel_busy, max_rows)
     gaps = sum(a.band is not b.band for a, b in pairwise(rows))
@@ -253,8 +250,7 @@ def assign_lanes(start: NDArray[np.float64], end: NDArray[np.float64]) -> tuple[
     slack = 1e-9 * (float(end.max()) if len(end) else 0.0)
     for bar in np.argsort(start, kind="stable"):
         free = (n for n, time in enumerate(free_from) if time <= start[bar] + slack)
-        number = next(free, len(free_from))
-        if number == len(free_from):
+        if (number := next(free, len(free_from))) == len(free_from):
             free_from.append(0.0)
         free_from[number] = float(end[bar])
         lane[bar] = number

@@ -1,7 +1,5 @@
 """Pattern × router: how many messages each channel carries in each phase; without contention, how busy it is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,9 +89,8 @@ def heat(
 ) -> Path:
     """Draws the messages on each channel (rows) in each phase (columns) to an SVG, PNG or PDF file.
 
-    Where no two messages share a channel in a phase these are all 0 or 1. Then, given the simulation, the
-    picture shows the share of time in which each channel is busy.
-    """
+    Where no two messages share a channel in a phase these are all 0 or 1. Then, given the simulation, the picture shows
+    the share of time in which each channel is busy."""
     path = style.check(path)
     panel = Panel("", schedule, network)
     _refuse_empty([panel])

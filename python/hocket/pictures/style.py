@@ -1,7 +1,5 @@
 """The look that all pictures share. Colours: Okabe and Ito's, which colour-blind readers can tell apart."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, cast

@@ -1,8 +1,6 @@
 """Histograms of throughput over all routes and over all phases, side by side, as Stricker and Hardwick's talk
 "From AAPC to Random Permuters and Sorters" (1996) draws its hell, purgatory and heaven."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

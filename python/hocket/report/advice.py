@@ -1,7 +1,5 @@
 """Advice about calls that the MPI library served."""
 
-from __future__ import annotations
-
 import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,8 +30,7 @@ class Place:
 def places(sites: Iterable[Site]) -> dict[Site, Place]:
     """Asks addr2line, if there is one; else what the process itself could tell."""
     found = {site: Place(function=site.function) for site in sites}
-    tool = shutil.which("addr2line")
-    if tool is None:
+    if (tool := shutil.which("addr2line")) is None:
         return found
     by_object: defaultdict[str, list[Site]] = defaultdict(list)
     for site in found:
@@ -179,15 +176,13 @@ def order_advice(
 ) -> OrderAdvice | None:
     """A better order for the collectives that the MPI library has served among all ranks, as scheduled calls do not
     depend on it; None if they took little time, if a rank tells no host of the network, or if no order is better."""
-    calls = _native(account, ranks)
-    if not calls:
+    if not (calls := _native(account, ranks)):
         return None
     hosts = {report.rank: job.network.match_host([report.host]) for report in reports if not report.spawned}
     if set(hosts) != set(range(ranks)) or any(len(one) != 1 for one in hosts.values()):
         return None
     nodes = [hosts[rank][0] for rank in range(ranks)]
-    better = better_order(job.network, nodes, calls)
-    if better is None:
+    if (better := better_order(job.network, nodes, calls)) is None:
         return None
     command = command_for(
         job.source, job.form, hostfile=job.hostfile, slurm=job.slurm, hosts=sorted(better.hosts),

@@ -1,7 +1,5 @@
 """The page: one HTML file of text, tables and pictures. All text from files is escaped here."""
 
-from __future__ import annotations
-
 import base64
 import html
 import re
@@ -52,7 +50,7 @@ def bullets(lines: Iterable[str]) -> Html | None:
     return Html(f"<ul>{items}</ul>") if items else None
 
 
-def facts(pairs: Iterable[tuple[str, object]]) -> Html:
+def facts(*pairs: tuple[str, object]) -> Html:
     """Names with their values, next to each other."""
     cells = "".join(f"<div><dt>{escaped(name)}</dt><dd>{escaped(value)}</dd></div>" for name, value in pairs)
     return Html(f'<dl class="facts">{cells}</dl>')
@@ -75,9 +73,7 @@ def table(
     numbers: Sequence[int] = (),
     dim: Iterable[int] = (),
 ) -> Html:
-    """``numbers``: columns to be set to the right; ``dim``: rows that matter less.
-    Long tables are cut, which is said.
-    """
+    """``numbers``: columns set to the right; ``dim``: rows that matter less. Long tables are cut, which is said."""
     right, faint = set(numbers), set(dim)
 
     def cell(kind: str, column: int, text: object) -> str:
@@ -99,13 +95,17 @@ def table(
 
 def page(title: str, made: str, sections: Sequence[Section]) -> str:
     """The whole file. ``made``: of what it was made, and when."""
+    contents = "".join(
+        f'<li class="l{section.level}"><a href="#s{number}">{escaped(section.title)}</a></li>'
+        for number, section in enumerate(sections)
+    )
     values = {
         "TITLE": escaped(title),
         "MADE": escaped(made),
         "VERSION": escaped(__version__),
         "STYLE": _template("page.css"),
         "SCRIPT": _template("page.js"),
-        "CONTENTS": _contents(sections),
+        "CONTENTS": f"<ul>{contents}</ul>",
         "BODY": "\n".join(_body(sections)),
     }
     return re.sub(r"@([A-Z]+)@", lambda match: values[match[1]], _template("page.html"))
@@ -113,14 +113,6 @@ def page(title: str, made: str, sections: Sequence[Section]) -> str:
 
 def _template(name: str) -> str:
     return resources.files("hocket.report").joinpath("templates", name).read_text(encoding="utf-8")
-
-
-def _contents(sections: Sequence[Section]) -> str:
-    lines = "".join(
-        f'<li class="l{section.level}"><a href="#s{number}">{escaped(section.title)}</a></li>'
-        for number, section in enumerate(sections)
-    )
-    return f"<ul>{lines}</ul>"
 
 
 def _body(sections: Sequence[Section]) -> Iterator[str]:

@@ -1,23 +1,18 @@
 """Tables of ``hocket bench``, and the timings that runs have kept (``hocket tune show``)."""
 
-from __future__ import annotations
-
 import csv
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from hocket.errors import HocketError, Where
+from hocket.measure.kept import COLUMNS, Choice
 from hocket.pictures import style
 from hocket.pictures.curves import COLOURS, Curve, draw_curves
 from hocket.report.html import Html, Section, facts, paragraph, picture, section, table
-
-if TYPE_CHECKING:
-    from hocket.measure.kept import Choice
-
 
 _BENCH: Final = "native_us"  # a column of every table
 _BOUND: Final = "bound"
@@ -123,20 +118,16 @@ def _number(text: str | None) -> float | None:
 
 def learned_sections(title: str, choices: Sequence[Choice]) -> Iterator[Section]:
     """Sections with all choices of a file as a table, and a picture for each call and place."""
-    from hocket.measure.kept import COLUMNS
-
     gains = [choice.gain for choice in choices if choice.gain]
     native = [number for number, choice in enumerate(choices) if choice.timings.winner == "native"]
     rows = [choice.cells() for choice in choices]
     yield section(
         f"Learned {title}",
         facts(
-            [
-                ("calls and sizes known", len(choices)),
-                ("places", len({choice.timings.place for choice in choices})),
-                ("faster than native", sum(gain > 0 for gain in gains)),
-                ("largest gain", f"{100 * max(gains):.0f} %" if gains else "-"),
-            ]
+            ("calls and sizes known", len(choices)),
+            ("places", len({choice.timings.place for choice in choices})),
+            ("faster than native", sum(gain > 0 for gain in gains)),
+            ("largest gain", f"{100 * max(gains):.0f} %" if gains else "-"),
         ),
         paragraph(
             "A place is a network, its hosts, ranks and MPI library. Gain: what the winner saves of the library's "

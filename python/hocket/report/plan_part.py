@@ -1,7 +1,5 @@
 """A network file and a plan file as sections of the page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from typing import Final
@@ -34,11 +32,9 @@ def network_sections(title: str, known: KnownNetwork, bytes: int) -> Iterator[Se
     yield section(
         f"Network {title}",
         facts(
-            [
-                *_network_facts(network),
-                (f"all-to-all of {format_bytes(bytes)}", f"≥ {format_time(bounds.seconds, 4)}"),
-                ("phases", f"≥ {bounds.phases:,}"),
-            ]
+            *_network_facts(network),
+            (f"all-to-all of {format_bytes(bytes)}", f"≥ {format_time(bounds.seconds, 4)}"),
+            ("phases", f"≥ {bounds.phases:,}"),
         ),
         *(
             paragraph(rates.text, "alarm" if rates.assumed else "note")
@@ -61,18 +57,16 @@ def plan_sections(title: str, plan: Plan) -> Iterator[Section]:
         simulated = simulation(network, schedule, plan.waits, flow_of(plan.waits))
     seconds = simulated.seconds if simulated is not None else plan.predicted_seconds
     told = facts(
-        [
-            ("exchange", demand.pattern),
-            ("algorithm", plan.algorithm),
-            *_network_facts(network),
-            ("messages", f"{len(schedule):,}"),
-            ("largest message", format_bytes(demand.bytes)),
-            ("phases", f"{schedule.phases:,}, bound {plan.bound_phases:,}"),
-            ("predicted", format_time(seconds, 4)),
-            ("bound", format_time(plan.bound_seconds, 4)),
-            ("predicted / bound", f"{ratio(seconds, plan.bound_seconds):.3f}"),
-            ("waits", f"{len(plan.waits):,}, window {plan.waits.window}"),
-        ]
+        ("exchange", demand.pattern),
+        ("algorithm", plan.algorithm),
+        *_network_facts(network),
+        ("messages", f"{len(schedule):,}"),
+        ("largest message", format_bytes(demand.bytes)),
+        ("phases", f"{schedule.phases:,}, bound {plan.bound_phases:,}"),
+        ("predicted", format_time(seconds, 4)),
+        ("bound", format_time(plan.bound_seconds, 4)),
+        ("predicted / bound", f"{ratio(seconds, plan.bound_seconds):.3f}"),
+        ("waits", f"{len(plan.waits):,}, window {plan.waits.window}"),
     )
     note = "Predicted: by Hocket's simulator, without per-message costs. Bound: no schedule on these routes is faster."
     if simulated is None:
@@ -122,8 +116,7 @@ def _network_facts(network: Network) -> list[tuple[str, str]]:
 
 def _network_parts(network: Network, loads: Loads) -> Iterator[Html]:
     """The picture, or why there is none, and the bottleneck."""
-    drawn = places(network)
-    if drawn is None:
+    if (drawn := places(network)) is None:
         yield paragraph("Of this network only routes are known, so it is not drawn.", "note")
     else:
         yield picture("The network, its links by their load", partial(draw_network, drawn, loads))
@@ -132,8 +125,7 @@ def _network_parts(network: Network, loads: Loads) -> Iterator[Html]:
             f"direction; orange: the bottleneck. {drawn.note}",
             "note",
         )
-    names = [_name(network, channel) for channel in loads.bottlenecks()]
-    if names:
+    if names := [_name(network, channel) for channel in loads.bottlenecks()]:
         some = ", ".join(names[:LISTED]) + (f", … ({len(names)} in all)" if len(names) > LISTED else "")
         yield paragraph(f"Bottleneck: {some}; busy for {format_time(loads.most, 4)} at full rate.", "alarm")
 

@@ -1,7 +1,5 @@
 """Files that ranks leave in the directory of HOCKET_REPORT, lines of JSON read with bounds checks, and their sums."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -59,8 +57,7 @@ class RankRow:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceRow:
-    """Results of the trials for calls of one kind and size on one communicator, as its first rank reports
-    them."""
+    """Results of the trials for calls of one kind and size on one communicator, as its first rank reports them."""
 
     collective: str  # all-to-all
     candidate: str  # native, or the schedule that serves them by now

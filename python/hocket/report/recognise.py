@@ -1,7 +1,5 @@
 """Recognise the type of a file by its content, and make its sections."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,10 +7,15 @@ from typing import Final
 
 from hocket import _core
 from hocket.errors import HocketError, NetworkError, PlanError, Where
+from hocket.measure.kept import read
 from hocket.network import Defaults, read_components
 from hocket.network.readers import short_forms
 from hocket.network.source import Source
+from hocket.report import measured_part
 from hocket.report.html import Section
+from hocket.report.measured_part import learned_sections
+from hocket.report.plan_part import network_sections, plan_sections
+from hocket.report.run_part import run_sections
 from hocket.system.files import decode, read_limited
 from hocket.system.text import where_is
 
@@ -25,8 +28,7 @@ _KEPT_TIMINGS: Final = "hocket choices "
 def sections_of(path: str, defaults: Defaults, bytes: int) -> Iterator[Section]:
     """Raises HocketError, with the file and where it can the line, for what is nothing of this or damaged.
 
-    ``defaults``: what networks leave open. ``bytes``: of a message of the all-to-all that is shown on networks.
-    """
+    ``defaults``: what networks leave open. ``bytes``: of a message of the all-to-all that is shown on networks."""
     if short_forms.sniff(Source(path, path, is_file=False)):
         yield from _network(path, defaults, bytes)
         return
@@ -40,18 +42,11 @@ def sections_of(path: str, defaults: Defaults, bytes: int) -> Iterator[Section]:
         raise HocketError("is empty", where=where, remedy=f"name {_WHAT}")
     text = decode(data, where, HocketError)
     if text.startswith(_KEPT_TIMINGS):
-        from hocket.measure.kept import read
-        from hocket.report.measured_part import learned_sections
-
         yield from learned_sections(title, read(Path(path)))
         return
     if text.lstrip().startswith("{") and '"hocket_report"' in text:
-        from hocket.report.run_part import run_sections
-
         yield from run_sections(title, _json(text, where), where)
         return
-    from hocket.report import measured_part
-
     if measured_part.looks_like(text):
         yield from measured_part.measured_sections(title, measured_part.read(text, where))
         return
@@ -59,8 +54,6 @@ def sections_of(path: str, defaults: Defaults, bytes: int) -> Iterator[Section]:
 
 
 def _plan(title: str, path: str, data: bytes) -> Iterator[Section]:
-    from hocket.report.plan_part import plan_sections
-
     try:
         plan = _core.Plan.decode(data)
     except _core.InputError as problem:
@@ -69,8 +62,6 @@ def _plan(title: str, path: str, data: bytes) -> Iterator[Section]:
 
 
 def _network(path: str, defaults: Defaults, bytes: int) -> Iterator[Section]:
-    from hocket.report.plan_part import network_sections
-
     try:
         components = read_components(path, defaults)
     except NetworkError as problem:

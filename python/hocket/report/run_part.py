@@ -1,7 +1,5 @@
 """Sections for the calls of a run: the JSON of ``hocket run --report``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
@@ -29,7 +27,7 @@ _KINDS: Final[dict[str, tuple[type, ...]]] = {
     "seconds": (dict,),
 }
 _CHOICE: Final = {
-    field.name: {"str": (str,), "float": (int, float)}.get(str(field.type), (int,))
+    field.name: (str,) if field.type is str else (int, float) if field.type is float else (int,)
     for field in fields(ChoiceRow)
 }
 SCHEDULED: Final = "scheduled"
@@ -86,21 +84,18 @@ def _head(title: str, document: Mapping[str, Any], lines: list[dict[str, Any]]) 
     scheduled = sum(line["seconds"]["mean"] for line in lines if line["served"] == SCHEDULED)
     parts = [
         facts(
-            [
-                ("ranks", document.get("ranks", "-")),
-                ("time in collective calls", format_time(every, 4)),
-                ("of it scheduled", f"{100 * scheduled / every:.0f} %" if every else "-"),
-                ("bytes to other ranks", format_total(sum(line["bytes"] for line in lines))),
-                ("call sites", len({(line["object"], line["offset"]) for line in lines})),
-            ]
+            ("ranks", document.get("ranks", "-")),
+            ("time in collective calls", format_time(every, 4)),
+            ("of it scheduled", f"{100 * scheduled / every:.0f} %" if every else "-"),
+            ("bytes to other ranks", format_total(sum(line["bytes"] for line in lines))),
+            ("call sites", len({(line["object"], line["offset"]) for line in lines})),
         )
     ]
     for name, text in (
         ("silent", "Nothing is known of"),
         ("cut_short", "Ended without MPI_Finalize:"),
     ):
-        ranks = document.get(name) or []
-        if ranks:
+        if ranks := document.get(name) or []:
             parts.append(paragraph(f"{text} {ranks_named(ranks, 20)}.", "alarm"))
     said = bullets([*document.get("problems", []), *document.get("advice", [])])
     nothing = None if lines else paragraph("No rank has made a call that may be scheduled.", "note")
@@ -124,8 +119,7 @@ def _draw_times(lines: list[dict[str, Any]], path: Path) -> None:
         figure = style.new_figure(11.0, height)
         axes = figure.add_axes((0.36, 0.55 / height, 0.62, 1 - 0.9 / height))
         for scheduled, name, colour in ((True, SCHEDULED, COLOURS[2]), (False, "native", COLOURS[1])):
-            of = [n for n, line in enumerate(shown) if (line["served"] == SCHEDULED) == scheduled]
-            if not of:
+            if not (of := [n for n, line in enumerate(shown) if (line["served"] == SCHEDULED) == scheduled]):
                 continue
             least, mean, most = (
                 np.array([shown[n]["seconds"][each] * factor for n in of])
@@ -160,8 +154,7 @@ def _lines_and_choices(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Calls by place, and who was chosen to serve them.
 
-    Raises ReportError for a report of another version, or damaged.
-    """
+    Raises ReportError for a report of another version, or damaged."""
     if document.get("hocket_report") != VERSION:
         raise ReportError(
             f"is a report of version {document.get('hocket_report')!r}, and this Hocket reads {VERSION}",

@@ -1,7 +1,5 @@
 """The summary after a job: a table for people, JSON for programs."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,8 +32,7 @@ def tell(
 ) -> None:
     """Prints on standard error what the ranks have left; writes it to ``file``, too. Raises HocketError.
 
-    ``code``: of the job's end. ``job``: how it was launched, to judge the order of its ranks.
-    """
+    ``code``: of the job's end. ``job``: how it was launched, to judge the order of its ranks."""
     place: object = directory
     try:
         reports, problems = read_ranks(directory)

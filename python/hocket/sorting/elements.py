@@ -2,10 +2,9 @@
 
 The same as the C interface (``hocket_elements.h``), and by the same library. ``pip install hocket[mpi4py]``.
 
-Every rank holds a part of an array; rank 0 has the first elements. Elements are the rows along the first
-axis, of any type without objects. Arrays that are not contiguous are copied first. All functions are
-collective; bad arguments of any rank raise UsageError on all of them.
-"""
+Every rank holds a part of an array; rank 0 has the first elements. Elements are the rows along the first axis, of any
+type without objects. Arrays that are not contiguous are copied first. All functions are collective; bad arguments of
+any rank raise UsageError on all of them."""
 
 from __future__ import annotations
 
@@ -48,10 +47,9 @@ def permute(
 ) -> Array:
     """Element i of this rank's part goes to position ``destinations[i]`` of the whole target. Collective.
 
-    Returns this rank's part of the target: ``out`` if it is given, else a new array of ``count`` elements
-    (None: as many as ``array`` has). Every position is to be given exactly once. ``method``: ``packed``,
-    ``chained`` or ``auto``. After an error the contents of ``out`` are undefined.
-    """
+    Returns this rank's part of the target: ``out`` if it is given, else a new array of ``count`` elements (None: as
+    many as ``array`` has). Every position is to be given exactly once. ``method``: ``packed``, ``chained`` or ``auto``.
+    After an error the contents of ``out`` are undefined."""
     call = Call(comm, method)
 
     def prepare() -> None:
@@ -75,8 +73,7 @@ def take(
 ) -> Array:
     """The elements at positions ``indices`` of the whole source, any of them any number of times. Collective.
 
-    Returns ``out`` if it is given, else a new array. ``method``: ``packed``, ``chained`` or ``auto``.
-    """
+    Returns ``out`` if it is given, else a new array. ``method``: ``packed``, ``chained`` or ``auto``."""
     call = Call(comm, method)
 
     def prepare() -> None:
@@ -101,8 +98,7 @@ def send_elements(
 ) -> Array:
     """An h-relation: element i goes to rank ``ranks[i]``. Collective.
 
-    Returns what has arrived, in the order of sending ranks, and of each in its order.
-    """
+    Returns what has arrived, in the order of sending ranks, and of each in its order."""
     call = Call(comm, method)
 
     def prepare() -> None:
@@ -143,9 +139,8 @@ def grouped_permute(
 ) -> Array:
     """Permutes data that is arranged already. Collective.
 
-    The first ``lengths[0]`` elements go to the positions from ``destinations[0]`` on, the next
-    ``lengths[1]`` to those from ``destinations[1]`` on, and so forth. Returns as :func:`permute` does.
-    """
+    The first ``lengths[0]`` elements go to the positions from ``destinations[0]`` on, the next ``lengths[1]`` to those
+    from ``destinations[1]`` on, and so forth. Returns as :func:`permute` does."""
     call = Call(comm, "auto")
 
     def prepare() -> None:
@@ -162,15 +157,10 @@ def grouped_permute(
 
     call.prepare(prepare)
     call.library.check(
-        "hocket_grouped_permute",
-        call.library.handle(comm),
-        ctypes.c_size_t(call.width),
-        ctypes.c_int64(len(call.lengths)),
-        pointer(call.lengths),
-        pointer(call.integers),
-        pointer(call.source),
+        "hocket_grouped_permute", call.library.handle(comm), ctypes.c_size_t(call.width),
+        ctypes.c_int64(len(call.lengths)), pointer(call.lengths), pointer(call.integers), pointer(call.source),
         *call.target_arguments(),
-    )
+    )  # fmt: skip
     return call.result(out)
 
 
@@ -184,9 +174,8 @@ def transpose(
 ) -> Array:
     """Transposes a matrix of which every rank holds whole rows. Collective.
 
-    Returns this rank's rows of the transposed matrix: ``out`` if it is given, else a new array of ``rows``
-    rows (None: an equal share; where that does not come out even, the first ranks have one more).
-    """
+    Returns this rank's rows of the transposed matrix: ``out`` if it is given, else a new array of ``rows`` rows (None:
+    an equal share; where that does not come out even, the first ranks have one more)."""
     call = Call(comm, method)
 
     def look() -> Array:
@@ -213,24 +202,17 @@ def transpose(
 
     call.prepare(prepare)
     call.library.check(
-        "hocket_transpose",
-        call.library.handle(comm),
-        call.method,
-        ctypes.c_size_t(call.width),
-        ctypes.c_int64(len(source)),
-        ctypes.c_int64(source.shape[1]),
-        pointer(call.source),
-        *call.target_arguments(),
-    )
+        "hocket_transpose", call.library.handle(comm), call.method, ctypes.c_size_t(call.width),
+        ctypes.c_int64(len(source)), ctypes.c_int64(source.shape[1]), pointer(call.source), *call.target_arguments(),
+    )  # fmt: skip
     return call.result(out)
 
 
 class SharedArray(np.ndarray[Any, Any]):
     """An array in memory that the ranks of a host share, from :func:`empty`.
 
-    Takes and transposes read what lies in it without a copy. To be released by all ranks, with
-    :meth:`release` or at the end of a ``with`` block; not to be used, nor any view of it, afterwards.
-    """
+    Takes and transposes read what lies in it without a copy. To be released by all ranks, with :meth:`release` or at
+    the end of a ``with`` block; not to be used, nor any view of it, afterwards."""
 
     _release: Callable[[], None] | None = None
 

@@ -1,7 +1,5 @@
 """Starts the ranks that sort files, and hands on what they say."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -138,9 +136,8 @@ def check_keys(file: ArrayFile, field: str | None) -> None:
 class FileSort:
     """Input and output of a sort; ``outputs`` are files with their headers, and of their full size.
 
-    ``payload``: a file whose rows move with the keys. ``field``: of records, which then are the payload.
-    ``memory``: bytes that may be used on each host; None: what is free.
-    """
+    ``payload``: a file whose rows move with the keys. ``field``: of records, which then are the payload. ``memory``:
+    bytes that may be used on each host; None: what is free."""
 
     keys: str
     keys_output: str
@@ -185,15 +182,10 @@ def sorted_by(
 ) -> Report:
     """Sorts, and calls ``on_step`` with how many steps are done, of how many, and the last one.
 
-    Raises HocketError with what the ranks say, or with how they ended if they do not say anything.
-    """
+    Raises HocketError with what the ranks say, or with how they ended if they do not say anything."""
     job = Job("hocket.sorting.worker:work", ranks, asdict(files), "all was sorted")
     outcome = run_job(
-        job,
-        mpi,
-        environment,
-        lambda now: on_step(now["done"], now["steps"], now["step"]),
-        hostfile=hostfile,
+        job, mpi, environment, lambda now: on_step(now["done"], now["steps"], now["step"]), hostfile=hostfile,
         verbose=verbose,
-    )
+    )  # fmt: skip
     return record(Report, outcome.answer)

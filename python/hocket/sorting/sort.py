@@ -1,7 +1,6 @@
 """Sorting distributed arrays with mpi4py ('hocket help c-and-python').
 
-The same as the C interface (``hocket_sort.h``), and by the same library. ``pip install hocket[mpi4py]``.
-"""
+The same as the C interface (``hocket_sort.h``), and by the same library. ``pip install hocket[mpi4py]``."""
 
 from __future__ import annotations
 
@@ -65,8 +64,7 @@ class _Step(ctypes.Structure):
 class SortStep:
     """A step of this rank; one that is done for every digit is counted together.
 
-    ``first touch`` is there only where memory that ranks share had to be made: not in sorts that follow.
-    """
+    ``first touch`` is there only where memory that ranks share had to be made: not in sorts that follow."""
 
     name: str
     seconds: float  #: waiting included
@@ -99,19 +97,17 @@ def sort(
 ) -> Array | tuple[Array, Array]:
     """Sorts the keys of all ranks, rank 0 gets the smallest; stable. Collective.
 
-    ``keys``: integers, floats or bools, one-dimensional; NaN come last, as numpy sorts. ``payload``: an
-    array with a row for each key, which goes with it. Neither is changed. Returns the keys, or keys and
-    payload, that this rank has now.
+    ``keys``: integers, floats or bools, one-dimensional; NaN come last, as numpy sorts. ``payload``: an array with a
+    row for each key, which goes with it. Neither is changed. Returns the keys, or keys and payload, that this rank has
+    now.
 
-    ``method``: ``radix``, ``sample``, or ``auto``: what the memory model expects to be faster. ``balance``:
-    ``even`` (ranks get equally many, give or take one), ``in-place`` (as many as they gave), or
-    ``as-it-falls`` (what a sample sort makes of it). ``sampling`` (``random`` or ``regular``),
-    ``oversampling`` (samples per rank and splitter; 0: chosen) and ``seed`` belong to the sample sort,
-    ``digit_bits`` (1 to 12; None: chosen) to the radix sort. ``progress(step, done, steps)`` is called after
-    each step.
+    ``method``: ``radix``, ``sample``, or ``auto``: what the memory model expects to be faster. ``balance``: ``even``
+    (ranks get equally many, give or take one), ``in-place`` (as many as they gave), or ``as-it-falls`` (what a sample
+    sort makes of it). ``sampling`` (``random`` or ``regular``), ``oversampling`` (samples per rank and splitter; 0:
+    chosen) and ``seed`` belong to the sample sort, ``digit_bits`` (1 to 12; None: chosen) to the radix sort.
+    ``progress(step, done, steps)`` is called after each step.
 
-    Bad arguments of any rank raise UsageError on all of them.
-    """
+    Bad arguments of any rank raise UsageError on all of them."""
     done = sort_report(**locals())  # the same arguments
     return done.keys if done.payload is None else (done.keys, done.payload)
 
@@ -162,16 +158,16 @@ def sort_report(
         ctypes.byref(handle),
     )
     report = _report(_Result(library, handle), given)
-    told.raise_problem()
+    if told.problem is not None:
+        raise told.problem
     return report
 
 
 def memory_per_rank(count: int, key_dtype: npt.DTypeLike, payload_width: int = 0) -> tuple[int, int]:
     """Bytes of private and of shared memory that a sort takes on a rank beside its input, at most.
 
-    For ranks of one host; between hosts an exchange takes as much private memory again. ``count``: the most
-    keys that the rank has, before or after; ``payload_width``: bytes for each. The result is among them.
-    """
+    For ranks of one host; between hosts an exchange takes as much private memory again. ``count``: the most keys that
+    the rank has, before or after; ``payload_width``: bytes for each. The result is among them."""
     key = np.dtype(key_dtype).itemsize
     fetched = payload_width if payload_width > _WIDEST_CARRIED else 0
     record = key + (8 if fetched else payload_width)
@@ -188,8 +184,7 @@ class _Given:
         if array.ndim != 1:
             raise UsageError(f"keys with {array.ndim} dimensions", remedy="give a one-dimensional array")
         self.key_dtype = array.dtype
-        native = array.dtype.newbyteorder("=")
-        if native not in _KEY_TYPES:
+        if (native := array.dtype.newbyteorder("=")) not in _KEY_TYPES:
             raise UsageError(
                 f"keys of type {array.dtype}", remedy="give integers or floats of 8 to 64 bits, or bools"
             )
@@ -249,7 +244,7 @@ class _Told:
 
     def __init__(self, progress: Progress | None) -> None:
         self.callback = _PROGRESS()
-        self._problem: BaseException | None = None
+        self.problem: BaseException | None = None
         if progress is None:
             return
 
@@ -257,13 +252,9 @@ class _Told:
             try:
                 progress(step.decode(), done, steps)
             except BaseException as problem:
-                self._problem = problem
+                self.problem = problem
 
         self.callback = _PROGRESS(call)
-
-    def raise_problem(self) -> None:
-        if self._problem is not None:
-            raise self._problem
 
 
 def _one_of(name: str, codes: dict[str, int], what: str) -> int:
@@ -291,8 +282,7 @@ class _Result:
         return self._library.value(function, kind, self._handle, *arguments)
 
     def array(self, function: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
-        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-        if size == 0:
+        if (size := int(np.prod(shape, dtype=np.int64)) * dtype.itemsize) == 0:
             return np.empty(shape, dtype)
         buffer = (ctypes.c_uint8 * size).from_address(self.value(function, ctypes.c_void_p))
         buffer.result = self  # type: ignore[attr-defined]
@@ -308,8 +298,7 @@ class _Result:
 def _report(result: _Result, given: _Given) -> Sorted:
     count = result.value("hocket_sorted_count", ctypes.c_int64)
     keys = result.array("hocket_sorted_keys", given.keys.dtype, (count,))
-    payload = given.payload
-    if payload is not None:
+    if (payload := given.payload) is not None:
         payload = result.array("hocket_sorted_payload", payload.dtype, (count, *payload.shape[1:]))
     return Sorted(
         keys.astype(given.key_dtype, copy=False),

@@ -88,8 +88,7 @@ def _open(job: FileSort, rank: int, ranks: int) -> _Opened:
 
 
 def _refuse_too_much(comm: MPI.Comm, job: FileSort, files: _Opened) -> None:
-    """Check the memory before anything is read. Ranks of a host add up what they need; one of them
-    compares."""
+    """Check the memory before anything is read. Ranks of a host add up what they need; one of them compares."""
     from mpi4py import MPI
 
     rows = -(-files.keys.rows // comm.Get_size())

@@ -1,9 +1,6 @@
 """The user's cache: what was built or planned once, kept under a name that tells what it was made of.
 
-What lies there is loaded as code into the user's programs, so nobody else may be able to change it.
-"""
-
-from __future__ import annotations
+What lies there is loaded as code into the user's programs, so nobody else may be able to change it."""
 
 import contextlib
 import errno
@@ -61,8 +58,7 @@ def check_private(path: Path) -> None:
 def check_installed(path: Path) -> None:
     """Raises HocketError if this part of the installation belongs to another user, or if everybody can write to it.
 
-    Root, the user and whoever owns the Python installation are trusted: their code runs already.
-    """
+    Root, the user and whoever owns the Python installation are trusted: their code runs already."""
     status = path.stat()
     if status.st_uid not in _trusted() | {Path(sys.prefix).stat().st_uid}:
         what, remedy = "belongs to another user", "install Hocket anew"
@@ -125,8 +121,7 @@ def choices_dir() -> Path:
 def cache_dir() -> Path:
     """The cache, made if missing; refused if others can write to it, or to a directory above it.
 
-    Others can read root's, which they may use; nobody else's is of use to them.
-    """
+    Others can read root's, which they may use; nobody else's is of use to them."""
     try:
         base = Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache").absolute() / "hocket"
     except (RuntimeError, KeyError):
@@ -175,11 +170,10 @@ def _holds(path: Path, data: bytes) -> bool:
 def build_once(name: str, files: Sequence[str], build: Callable[[Path, Path], None]) -> Path:
     """The directory ``name`` of the cache with these files; if there is none, ``build`` makes them.
 
-    It gets the folder to make them in and one for what it needs for the moment. They are made elsewhere,
-    and the whole directory gets its name at once: whoever finds it finds it whole. What is damaged later is built
-    anew. Of several processes that want the same, one builds and the others wait for it. Raises HocketError if
-    others can write to what is there.
-    """
+    It gets the folder to make them in and one for what it needs for the moment. They are made elsewhere, and the whole
+    directory gets its name at once: whoever finds it finds it whole. What is damaged later is built anew. Of several
+    processes that want the same, one builds and the others wait for it. Raises HocketError if others can write to what
+    is there."""
     home = cache_dir() / name
     if _whole(home, files):
         return home
@@ -209,8 +203,7 @@ def build_once(name: str, files: Sequence[str], build: Callable[[Path, Path], No
 
 
 def _whole(home: Path, files: Sequence[str]) -> bool:
-    """Return true if all files are as they were built. Takes some milliseconds, mostly for the checksum of 5
-    MB."""
+    """Return true if all files are as they were built. Takes some milliseconds, mostly for the checksum of 5 MB."""
     paths = [home, *(home / file for file in (*files, _WHOLE))]
     if not all(path.exists() for path in paths):
         return False

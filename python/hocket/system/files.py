@@ -1,10 +1,7 @@
-"""Files read whole, with limits applied; and files and folders that Hocket makes: whole or not at all, and for
-their owner alone to change, whatever the umask.
+"""Files read whole, with limits applied; and files and folders that Hocket makes: whole or not at all, and for their
+owner alone to change, whatever the umask.
 
-Under a umask of 002, the default of many distributions, a plain ``open`` or ``mkdir`` lets a group write.
-"""
-
-from __future__ import annotations
+Under a umask of 002, the default of many distributions, a plain ``open`` or ``mkdir`` lets a group write."""
 
 import errno
 import os
@@ -47,8 +44,7 @@ def as_error(
 def open_file(path: str | os.PathLike[str], again: bool = False) -> BinaryIO:
     """A file to read. Raises OSError, also for a device, which may have no end.
 
-    ``again``: others will read it by its name afterwards, so that a pipe is none, either.
-    """
+    ``again``: others will read it by its name afterwards, so that a pipe is none, either."""
     mode = Path(path).stat().st_mode  # before opening, which waits for a pipe's other end
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         raise OSError(errno.EINVAL, "Is a device", os.fspath(path))
@@ -101,8 +97,7 @@ def decode(data: bytes, where: Where, error: type[HocketError]) -> str:
             where=Where(where.file, data.count(b"\n", 0, problem.start) + 1),
             remedy="save the file as UTF-8",
         ) from None
-    nul = data.find(b"\0")
-    if nul >= 0:
+    if (nul := data.find(b"\0")) >= 0:
         raise error(
             f"holds a NUL byte at offset {nul}",
             where=Where(where.file, data.count(b"\n", 0, nul) + 1),
@@ -139,8 +134,7 @@ def close_to_others(folder: Path) -> None:
 
 
 def beside(target: Path) -> str:
-    """Beginning of the name of a temporary file that replaces ``target``, whose own name may be as long as
-    possible."""
+    """Beginning of the name of a temporary file that replaces ``target``, whose own name may be as long as possible."""
     return f".{target.name[:_MOST_OF_NAME]}."
 
 
@@ -148,8 +142,7 @@ def beside(target: Path) -> str:
 def replaced(target: Path) -> Iterator[Path]:
     """A new file beside ``target`` that takes its place when the block ends well, and goes otherwise.
 
-    It gets the mode of the file whose place it takes.
-    """
+    It gets the mode of the file whose place it takes."""
     target = real_path(target)  # a link stays a link
     temporary = target.with_name(beside(target) + secrets.token_hex(4))
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE))

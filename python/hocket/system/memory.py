@@ -1,7 +1,5 @@
 """Memory available on this host, within the limits of batch systems and containers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -21,8 +19,7 @@ def available_memory() -> int:
 
 
 def left_by_groups(root: Path, membership: str) -> list[int]:
-    """Bytes that each control group above a process leaves of its limit; ``membership``: its
-    /proc/PID/cgroup."""
+    """Bytes that each control group above a process leaves of its limit; ``membership``: its /proc/PID/cgroup."""
     left = []
     for line in membership.splitlines():
         _, controllers, path = line.split(":", 2)

@@ -1,7 +1,5 @@
 """Dataclasses from JSON of files and messages: each field by its type, within the limits that stand beside it."""
 
-from __future__ import annotations
-
 import functools
 import math
 from dataclasses import dataclass, is_dataclass
@@ -29,8 +27,7 @@ _LIMITS: Final = {int: Limits(0, 2**64 - 1), float: Limits(0, 1e18), str: Limits
 def record(kind: type[T], found: Any, **known: Any) -> T:
     """An object of a dataclass, each of its fields from the value of that name, but for those that are known.
 
-    Raises ValueError, with the field's name, for what is missing, of another kind or out of range.
-    """
+    Raises ValueError, with the field's name, for what is missing, of another kind or out of range."""
     if not isinstance(found, dict):
         raise ValueError("is not an object")
     return kind(

@@ -1,7 +1,5 @@
 """Turning signals into exceptions, so that ``with`` and ``finally`` clean up."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -76,7 +74,7 @@ def _raise(number: int, _frame: FrameType | None) -> None:
 
 
 @contextmanager
-def _handled(numbers: Sequence[int], handler: signal._HANDLER) -> Iterator[None]:
+def _handled(numbers: Sequence[int], handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
     """But for those that are ignored (nohup, jobs in the background). Does nothing outside the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -96,8 +94,7 @@ def _handled(numbers: Sequence[int], handler: signal._HANDLER) -> Iterator[None]
 @contextmanager
 def as_exceptions() -> Iterator[None]:
     """Raise exceptions for signals in this context: :class:`Terminated` for SIGTERM, SIGHUP and SIGQUIT,
-    KeyboardInterrupt for SIGINT; after the first, all of them are ignored. Does nothing outside the main
-    thread."""
+    KeyboardInterrupt for SIGINT; after the first, all of them are ignored. Does nothing outside the main thread."""
     with _handled(_ALL, _raise):
         yield
 
@@ -129,8 +126,7 @@ def postponed() -> Iterator[None]:
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Hold back Ctrl-C and SIGTERM in this context: for cleaning up, which takes a moment and must be
-    whole."""
+    """Hold back Ctrl-C and SIGTERM in this context: for cleaning up, which takes a moment and must be whole."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _ALL)
     try:
         yield

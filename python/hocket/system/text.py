@@ -104,8 +104,7 @@ class Escaped(io.TextIOWrapper):
     """A standard stream that shows control characters, and characters that its encoding lacks, as Python writes them.
 
     ``stream``: what it stands for, which does not. ``raw``: where the bytes go. ASCII, the encoding where a locale says
-    nothing, is taken for UTF-8, as by click, which would otherwise write past this.
-    """
+    nothing, is taken for UTF-8, as by click, which would otherwise write past this."""
 
     def __init__(self, stream: io.TextIOWrapper, raw: io.RawIOBase) -> None:
         super().__init__(
@@ -118,17 +117,17 @@ class Escaped(io.TextIOWrapper):
 
     def write(self, text: str, /) -> int:
         styled = "\x1b" in text and self.isatty()
-        super().write(_STYLED.sub(_but_styles, text) if styled else printable(text))
+        shown = (
+            _STYLED.sub(lambda found: found["style"] or printable(found[0]), text)
+            if styled
+            else printable(text)
+        )
+        super().write(shown)
         return len(text)
 
 
-def _but_styles(found: re.Match[str]) -> str:
-    return found["style"] or printable(found[0])
-
-
 def for_programs(text: str) -> str | bytes:
-    """Text for shells and build systems: bytes of paths that are not UTF-8 stay, unless a terminal shows
-    them."""
+    """Text for shells and build systems: bytes of paths that are not UTF-8 stay, unless a terminal shows them."""
     return text if sys.stdout.isatty() else os.fsencode(text)
 
 

@@ -32,6 +32,18 @@ class Decorator(Protocol):
     def __call__(self, function: F, /) -> F: ...
 
 
+def option(written: str, help: str | None = None, name: str = "", **more: Any) -> Decorator:
+    """Option as the help shows it, ``-o, --output FILE``, with its default. ``name``: of the parameter, if another.
+    Without a value behind it and a type it is a flag."""
+    words, _, metavar = written.replace(", ", ",").partition(" ")
+    if metavar:
+        more["metavar"] = metavar
+    elif not {"type", "count"} & more.keys():
+        more["is_flag"] = True
+    more.setdefault("show_default", more.get("default") is not None)
+    return click.option(*words.split(","), *filter(None, [name]), help=help, **more)
+
+
 def options(*each: Decorator) -> Decorator:
     """Several options as one decorator, in the order in which the help shows them."""
 
@@ -106,7 +118,8 @@ class Number(click.FloatRange):
 def one_line(error: click.UsageError) -> str:
     """The text of a refusal, without ``hocket:`` in front."""
     if isinstance(error, click.NoSuchOption):
-        return _no_such_option(error)
+        known = [] if error.ctx is None else options_of(error.ctx.command, error.ctx)
+        return _unknown("option", error.option_name, known, error.ctx)
     if isinstance(error, click.MissingParameter):
         return f"{_named(error.param)} is missing; {_see_help(error.ctx)}"
     if isinstance(error, click.BadParameter) and error.param is not None:
@@ -118,11 +131,6 @@ def one_line(error: click.UsageError) -> str:
     if unknown is not None and error.ctx is not None and isinstance(error.ctx.command, click.Group):
         return _unknown("command", unknown, error.ctx.command.list_commands(error.ctx), error.ctx)
     return f"{_lowered(error)}; {_see_help(error.ctx)}"
-
-
-def _no_such_option(error: click.NoSuchOption) -> str:
-    known = [] if error.ctx is None else options_of(error.ctx.command, error.ctx)
-    return _unknown("option", error.option_name, known, error.ctx)
 
 
 def _unknown(kind: str, name: str, known: list[str], ctx: click.Context | None) -> str:
@@ -251,6 +259,16 @@ class Group(_WithExamples, click.Group):
     command_class = Command
 
 
+def command(*examples: str, kind: type[Command] = Command, **more: Any) -> Callable[[F], click.Command]:
+    """Decorator of commands. Their help begins with these examples."""
+    return click.command(cls=kind, examples=examples, **more)
+
+
+def group(*examples: str, kind: type[Group] = Group, **more: Any) -> Callable[[F], Group]:
+    """Decorator of groups, as :func:`command`."""
+    return click.group(cls=kind, examples=examples, **more)
+
+
 class Collectives(Group):
     """Commands that are named by collectives, and called by any name of theirs (``alltoall``, ``MPI_Alltoall``)."""
 
@@ -323,15 +341,12 @@ def with_completion(command: click.Command) -> click.Command:
         if _plain(parameter):
             meaning = parameter.metavar or parameter.name or ""
             words, files = _WORDS.get(meaning, ((), _FILES.fullmatch(meaning) is not None))
-            parameter.type = Text(words, files, empty=_may_be_empty(parameter))
+            # Words of a program, and an option that may stand without a value.
+            empty = parameter.type is click.UNPROCESSED or getattr(parameter, "flag_value", None) == ""
+            parameter.type = Text(words, files, empty)
     for subcommand in getattr(command, "commands", {}).values():
         with_completion(subcommand)
     return command
-
-
-def _may_be_empty(parameter: click.Parameter) -> bool:
-    """Words of a program, and an option that may stand without a value."""
-    return parameter.type is click.UNPROCESSED or getattr(parameter, "flag_value", None) == ""
 
 
 def _plain(parameter: Any) -> bool:

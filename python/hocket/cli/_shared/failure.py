@@ -1,7 +1,5 @@
 """Every error that a user can cause becomes one line on stderr and exit code 2."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os
@@ -67,15 +65,13 @@ def prepare_streams() -> None:
 def _open_closed_streams() -> set[str]:
     """Leads streams that are closed to nowhere; returns their names.
 
-    Python has None for such a stream. Its descriptor is free besides, so that the next file opened would
-    get its number, and what programs started from here print would go into that file.
-    """
+    Python has None for such a stream. Its descriptor is free besides, so that the next file opened would get its
+    number, and what programs started from here print would go into that file."""
     closed = {name for name in _NAMES if getattr(sys, name) is None}
     for number, name in enumerate(_NAMES):
         if name not in closed:
             continue
-        opened = os.open(os.devnull, os.O_RDONLY if number == 0 else os.O_WRONLY)
-        if opened != number:
+        if (opened := os.open(os.devnull, os.O_RDONLY if number == 0 else os.O_WRONLY)) != number:
             os.dup2(opened, number)
             os.close(opened)
         stream = os.fdopen(number, "r" if number == 0 else "w", closefd=False)
@@ -139,8 +135,7 @@ def failures() -> Iterator[None]:
             raise
         raise Failure(f"no thread can be started; {_REMEDIES[errno.EAGAIN]}") from error
     except Exception as error:
-        core = sys.modules.get("hocket._core")
-        if core is not None and isinstance(error, core.InputError):
+        if (core := sys.modules.get("hocket._core")) is not None and isinstance(error, core.InputError):
             raise Failure(str(error.args[0] if error.args else error)) from error
         raise
 

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hocket.cli._shared.commands import Choice, Decorator, gathered, named, options
+from hocket import _core
+from hocket._core import Network
+from hocket.cli._shared.commands import Choice, Decorator, gathered, named, option, options
 from hocket.errors import UsageError
 from hocket.system.files import as_error, open_file
+from hocket.units import parse_bytes
 
 if TYPE_CHECKING:
-    from hocket._core import Network
     from hocket.launch.environment import RuntimeOptions
     from hocket.launch.mpi import Mpi
 
@@ -25,33 +27,27 @@ LEAST_LIMIT: Final = 256
 
 
 def mpi_named(help: str) -> Decorator:
-    return click.option("--mpi", "mpi_name", metavar="MPI", help=help)
+    return option("--mpi MPI", help, "mpi_name")
 
 
 mpi_option = mpi_named("MPI: mpich, openmpi or the path of an mpiexec.  [default: the first found]")
-library_abi_option = click.option(
-    "--abi", type=Choice(["native", "standard"]), default="native", show_default=True,
-    help="ABI of the MPI library. standard is for programs compiled with mpicc_abi.",
-)  # fmt: skip
+library_abi_option = option("--abi", "ABI of the MPI library. standard is for programs compiled with mpicc_abi.",
+                            type=Choice(["native", "standard"]), default="native")  # fmt: skip
 
 
 def job_network_option(help: str) -> Decorator:
     """Option for the network of ranks that need none."""
-    return click.option("--network", "source", metavar="NETWORK", help=help)
+    return option("--network NETWORK", help, "source")
 
 
 def plans_option(help: str, **more: Any) -> Decorator:
-    return click.option("--plan", "plans", type=click.Path(path_type=Path), multiple=True, help=help, **more)
+    return option("--plan", help, "plans", type=click.Path(path_type=Path), multiple=True, **more)
 
 
-abi_option = click.option(
-    "--abi",
-    type=Choice(["auto", "native", "standard"]),
-    default="auto",
-    show_default=True,
-    help="ABI of the program: the MPI library's own, or the standard one of MPI 5 (libmpi_abi). auto looks at what the "
-    "program is linked with. Give it for scripts.",
-)
+abi_option = option(
+    "--abi", "ABI of the program: the MPI library's own, or the standard one of MPI 5 (libmpi_abi). auto looks at what "
+    "the program is linked with. Give it for scripts.", type=Choice(["auto", "native", "standard"]), default="auto",
+)  # fmt: skip
 
 
 def chosen_mpi(name: str | None, abi: str, program: str) -> Mpi:
@@ -65,7 +61,6 @@ class _OfVariable(click.Option):
     """Option for a variable of the runtime. The help shows the variable's meaning and its default."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        from hocket import _core
         from hocket.launch.environment import variable_of
 
         (variable,) = (each for each in _core.variables() if each.name == variable_of(str(self.name)))
@@ -79,8 +74,6 @@ class _OfVariable(click.Option):
 
 
 def _bytes(_context: click.Context, option: click.Parameter, size: str | None) -> int | None:
-    from hocket.units import parse_bytes
-
     return named(option.opts[0], parse_bytes, size) if size else None
 
 
@@ -92,20 +85,12 @@ def _runtime_options(*, verbose: int, **said: Any) -> RuntimeOptions:
 
 # Options for how exchanges follow the network.
 _scheduling_options = options(
-    click.option(
-        "--placement",
-        metavar="HOW",
-        help="How ranks find their hosts: names (processor names), slurm (Slurm's node names), order "
-        "(rank i on place i), or a file of names or coordinates.  [default: HOCKET_PLACEMENT, then names]",
-    ),
-    click.option(
-        "--flow",
-        "flow_control",
-        metavar="FLOW",
-        help="Flow control: token, window:K, barrier or free.  [default: HOCKET_FLOW_CONTROL, then token]",
-    ),
-    click.option("--algorithm", metavar="NAME", cls=_OfVariable),
-)
+    option("--placement HOW", "How ranks find their hosts: names (processor names), slurm (Slurm's node names), order "
+           "(rank i on place i), or a file of names or coordinates.  [default: HOCKET_PLACEMENT, then names]"),
+    option("--flow FLOW", "Flow control: token, window:K, barrier or free.  [default: HOCKET_FLOW_CONTROL, then token]",
+           "flow_control"),
+    option("--algorithm NAME", cls=_OfVariable),
+)  # fmt: skip
 
 
 def need_network(source: str | None, options: RuntimeOptions) -> None:
@@ -116,15 +101,12 @@ def need_network(source: str | None, options: RuntimeOptions) -> None:
             raise UsageError(f"--{name} needs a network to schedule on", remedy="add --network")
 
 
-choose_option = click.option("--choose", metavar="HOW", cls=_OfVariable)
+choose_option = option("--choose HOW", cls=_OfVariable)
 
 
 # Options for how exchanges follow the network, and for what ranks print, as one argument ``options``.
 rank_options = gathered(
-    "options",
-    _runtime_options,
-    _scheduling_options,
-    click.option("-v", "--verbose", is_flag=True, help="Show the output of the ranks."),
+    "options", _runtime_options, _scheduling_options, option("-v, --verbose", "Show the output of the ranks.")
 )
 # The same, with options for which calls of a program are scheduled.
 program_options = gathered(
@@ -132,10 +114,8 @@ program_options = gathered(
     _runtime_options,
     _scheduling_options,
     choose_option,
-    click.option("--min-bytes", metavar="SIZE", callback=_bytes, cls=_OfVariable),
-    click.option(
-        "-v", "--verbose", count=True, help="Log what each communicator does. -vv: also log each call site."
-    ),
+    option("--min-bytes SIZE", callback=_bytes, cls=_OfVariable),
+    option("-v, --verbose", "Log what each communicator does. -vv: also log each call site.", count=True),
 )
 
 
@@ -147,22 +127,15 @@ def _readable_hostfile(_context: click.Context, _option: click.Parameter, path: 
     return path
 
 
-hostfile_option = click.option(
-    "--hostfile",
-    metavar="FILE",
-    type=click.Path(),
-    callback=_readable_hostfile,
-    help="File of hosts to start on, passed to mpiexec.",
-)
+hostfile_option = option("--hostfile FILE", "File of hosts to start on, passed to mpiexec.", type=click.Path(),
+                         callback=_readable_hostfile)  # fmt: skip
 
 
 def check_program(program: str, mpi: Mpi, elsewhere: bool = False) -> None:
     """Raises UsageError where the launcher would find nothing to start under this name.
 
-    A name without a slash is looked up on PATH; Open MPI's launcher looks in the working directory, too.
-    With ``elsewhere`` the ranks may run on other hosts, which may have what is missing here: a
-    note, no error.
-    """
+    A name without a slash is looked up on PATH; Open MPI's launcher looks in the working directory, too. With
+    ``elsewhere`` the ranks may run on other hosts, which may have what is missing here: a note, no error."""
     from hocket.launch.mpi import MpiFamily
 
     path = Path(program)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hocket.cli._shared.commands import Decorator, Number
+from hocket.cli._shared.commands import Decorator, Number, option
 from hocket.cli._shared.launching import check_ranks_here
 from hocket.cli._shared.work import progress_of, with_spinner, write_files
 from hocket.errors import UsageError
@@ -26,11 +26,11 @@ MOST_OFF: Final = 0.3  # of a bottleneck's rate: other traffic is less
 
 
 def seconds_option(help: str, least: float, most: float) -> Decorator:
-    return click.option("--seconds", type=Number(least, most), default=SECONDS, show_default=True, help=help)
+    return option("--seconds", help, type=Number(least, most), default=SECONDS)
 
 
 def measure_option(help: str) -> Decorator:
-    return click.option("--measure", is_flag=True, help=help)
+    return option("--measure", help)
 
 
 MEASURE: Final = "measure"  # instead of a network file
@@ -81,8 +81,7 @@ def measure_network(
             remedy="give the number of ranks and --hostfile FILE, or start it as the program of a job",
         )
     what = {"seconds": seconds} | ({} if known is None else {"known": known.as_json()})
-    found = by_ranks("hocket.measure.discovery:work", what, ranks, mpi_name, hostfile)
-    if found is None:
+    if (found := by_ranks("hocket.measure.discovery:work", what, ranks, mpi_name, hostfile)) is None:
         return None
     from hocket.measure.discovered import Found
 
@@ -128,8 +127,7 @@ def kept_or_measured(
         path, known = kept
         checked = measure_network(ranks, mpi_name, hostfile, SECONDS, known=known)
         assert checked is not None  # in no job
-        off = median(checked.errors or [0.0])
-        if off <= MOST_OFF and known.has(checked.hosts):
+        if (off := median(checked.errors or [0.0])) <= MOST_OFF and known.has(checked.hosts):
             return str(path)
         click.echo(
             f"hocket: the network is not what was kept on {known.date}: rates are off by {100 * off:.0f} %",

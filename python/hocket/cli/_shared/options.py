@@ -1,24 +1,21 @@
 """Options that several commands share, and what they are turned into: networks, plans, pictures."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
 from hocket import _core
 from hocket._core import Network, Plan
-from hocket.cli._shared.commands import Choice, Decorator, Whole, gathered, named, options
+from hocket.cli._shared.commands import Choice, Decorator, Whole, gathered, named, option, options
 from hocket.cli._shared.work import read_whole, tell, with_spinner
 from hocket.errors import PlanError, UsageError
+from hocket.network import Defaults, KnownNetwork, read_components, read_known_network
+from hocket.network.parts import MAX_LATENCY
 from hocket.system.text import counted
-
-if TYPE_CHECKING:
-    from hocket.network import Defaults, KnownNetwork
-
+from hocket.units import parse_link_rate, parse_time
 
 SITE_NETWORK: Final = Path("/etc/hocket/network.toml")  # written by an administrator for all users
 
@@ -28,27 +25,19 @@ _SHARE: Final = re.compile(r"\s*(\d{1,18}\.?\d{0,18})\s*", re.ASCII)
 
 
 def _defaults(*, latency: float | None, ranks_per_host: int | None, **others: Any) -> Defaults:
-    from hocket.network import Defaults
-
     said = {"latency": latency, "ranks": ranks_per_host, **others}
     known = {name: value for name, value in said.items() if value is not None}
     return Defaults(latency_given=latency is not None, **known)
 
 
 def _rate(_context: click.Context, option: click.Parameter, text: str | None) -> float | None:
-    from hocket.units import parse_link_rate
-
     return None if text is None else named(option.opts[0], parse_link_rate, text)
 
 
 def _latency(_context: click.Context, option: click.Parameter, text: str | None) -> float | None:
-    from hocket.network.parts import MAX_LATENCY
-    from hocket.units import parse_time
-
     if text is None:
         return None
-    value = named(option.opts[0], parse_time, text)
-    if value > MAX_LATENCY:
+    if (value := named(option.opts[0], parse_time, text)) > MAX_LATENCY:
         raise UsageError(f"{option.opts[0]} {text} is too long for a link", remedy="give at most 10s")
     return value
 
@@ -70,41 +59,24 @@ def _oversubscription(
 
 
 uplink_options = options(
-    click.option(
-        "--oversubscription", metavar="K[,K…]", callback=_oversubscription,
-        help="Downlink-to-uplink bandwidth ratio per level, leaves first, such as 2 or 2,4. auto: as stated in the "
-        "file, as measured, or assumed.  [default: auto]",
-    ),
-    click.option(
-        "--uplink-rate", metavar="RATE", callback=_rate, help="Rate of each inter-switch link."
-    ),
+    option("--oversubscription K[,K…]",
+           "Downlink-to-uplink bandwidth ratio per level, leaves first, such as 2 or 2,4. auto: as stated in the "
+           "file, as measured, or assumed.  [default: auto]", callback=_oversubscription),
+    option("--uplink-rate RATE", "Rate of each inter-switch link.", callback=_rate),
 )  # fmt: skip
 # Options for what network files leave open, as one argument ``defaults``.
 defaults_options = gathered(
-    "defaults", _defaults,
-    click.option("--rate", metavar="RATE", callback=_rate, help="Rate of links that state none.  [default: 1Gbit]"),
-    click.option(
-        "--latency", metavar="TIME", callback=_latency, help="Latency of links that state none.  [default: 5us]"
-    ),
-    click.option(
-        "--ranks-per-host",
-        type=Whole(1, 65536),
-        metavar="K",
-        help="Ranks per host where the network states none.  [default: 1]",
-    ),
+    "defaults",
+    _defaults,
+    option("--rate RATE", "Rate of links that state none.  [default: 1Gbit]", callback=_rate),
+    option("--latency TIME", "Latency of links that state none.  [default: 5us]", callback=_latency),
+    option("--ranks-per-host K", "Ranks per host where the network states none.  [default: 1]", type=Whole(1, 65536)),
     uplink_options,
-    click.option(
-        "--forwarding", metavar="FILE",
-        help="Forwarding tables with the routes: output of InfiniBand's dump_fts, or lines at,to,next.",
-    ),
-    click.option(
-        "--lids", type=Choice(["base", "chosen"]), default="base", show_default=True,
-        help="Lid of a destination with several (lmc): its base lid, or one chosen for each pair of hosts.",
-    ),
-    click.option(
-        "--topology", metavar="NAME",
-        help="Topology of a file with several, Slurm's topology.yaml.  [default: the file's default]",
-    ),
+    option("--forwarding FILE",
+           "Forwarding tables with the routes: output of InfiniBand's dump_fts, or lines at,to,next."),
+    option("--lids", "Lid of a destination with several (lmc): its base lid, or one chosen for each pair of hosts.",
+           type=Choice(["base", "chosen"]), default="base"),
+    option("--topology NAME", "Topology of a file with several, Slurm's topology.yaml.  [default: the file's default]"),
 )  # fmt: skip
 
 
@@ -131,35 +103,31 @@ def network_option(required: bool = True, name: str = "source", about: str = "Ne
 
 
 def output_option(metavar: str, help: str, **more: Any) -> Decorator:
-    return click.option("-o", "--output", metavar=metavar, help=help, **more)
+    return option(f"-o, --output {metavar}", help, **more)
 
 
 def ranks_option(default: str = "", least: int = 1) -> Decorator:
     shown = f"  [default: {default}]" if default else ""
-    return click.option(
-        "-n", "ranks", metavar="RANKS", type=Whole(least), help=f"Number of ranks to start.{shown}"
-    )
+    return option("-n RANKS", f"Number of ranks to start.{shown}", "ranks", type=Whole(least))
 
 
 def memory_option(help: str) -> Decorator:
-    return click.option("--memory", "memory_size", metavar="SIZE", help=help)
+    return option("--memory SIZE", help, "memory_size")
 
 
 def flow_option(help: str, **more: Any) -> Decorator:
-    return click.option("--flow", metavar="token|barrier|window:K|free", help=help, **more)
+    return option("--flow token|barrier|window:K|free", help, **more)
 
 
-calibration_option = click.option(
-    "--calibration", metavar="FILE",
-    help="Result of 'hocket calibrate network' to predict by.  [default: the one kept for the network]",
-)  # fmt: skip
+calibration_option = option(
+    "--calibration FILE",
+    "Result of 'hocket calibrate network' to predict by.  [default: the one kept for the network]",
+)
 
 
 def load_network(source: str, defaults: Defaults | None = None, hosts: Collection[str] = ()) -> KnownNetwork:
     """Load a network with the provenance of its rates; of several components the one with all ``hosts``.
     Prints notes on kept measurements that cannot be used."""
-    from hocket.network import read_known_network
-
     known = with_spinner(f"reading {source}", lambda: read_known_network(source, defaults, hosts))
     tell_notes(known)
     return known
@@ -167,8 +135,6 @@ def load_network(source: str, defaults: Defaults | None = None, hosts: Collectio
 
 def load_components(source: str, defaults: Defaults) -> list[KnownNetwork]:
     """Load every connected component of a network; most networks have one."""
-    from hocket.network import read_components
-
     components = with_spinner(f"reading {source}", lambda: read_components(source, defaults))
     for known in components:
         tell_notes(known)
@@ -256,10 +222,8 @@ def plot_option(kinds: Mapping[str, str]) -> Decorator:
         return [f"{kind}=" for kind in kinds if kind.startswith(incomplete)]
 
     shown = "; ".join(f"{kind}: {meaning}" for kind, meaning in kinds.items())
-    return click.option(
-        "--plot", "plots", metavar="KIND=FILE", multiple=True, callback=asked, shell_complete=complete,
-        help=f"Draw a picture, as .svg, .png or .pdf; may be given several times. {shown}.",
-    )  # fmt: skip
+    return option("--plot KIND=FILE", f"Draw a picture, as .svg, .png or .pdf; may be given several times. {shown}.",
+                  "plots", multiple=True, callback=asked, shell_complete=complete)  # fmt: skip
 
 
 def _kind_and_file(text: str, kinds: Mapping[str, str]) -> tuple[str, str]:

@@ -71,8 +71,7 @@ def deliver(
 ) -> None:  # fmt: skip
     """Writes the files that were asked for, the CSV of ``rows``, and says what was planned.
 
-    No plan file is written of a schedule that the verifier refuses: exit code 1.
-    """
+    No plan file is written of a schedule that the verifier refuses: exit code 1."""
     output, dump = request.output, request.dump
     if output is not None and ok:
         write_atomically(output, [with_spinner("encoding the plan", plan.encode)])

@@ -1,7 +1,5 @@
 """Requests for exchanges: their options, and what they are turned into: a demand on a network, and its plan."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -10,7 +8,7 @@ import click
 
 from hocket import _core
 from hocket._core import Demand, Network, Plan
-from hocket.cli._shared.commands import Decorator, Whole, named
+from hocket.cli._shared.commands import Decorator, Whole, named, option
 from hocket.cli._shared.work import read_whole, wants_json, with_spinner
 from hocket.demand import read_traffic
 from hocket.demand.collectives import ALL_REDUCE, COLLECTIVES, IRREGULAR, REDUCE_SCATTER, find, scheduled_as
@@ -27,7 +25,7 @@ _CONTRIBUTIONS: Final = "write one size per rank, one on each line or with comma
 def bytes_option(help: str = "Size of one message, such as 4096, 64KiB or 1MB.", **more: Any) -> Decorator:
     """Option for a size, DEFAULT_BYTES unless ``more`` says otherwise."""
     usual: dict[str, Any] = {"default": DEFAULT_BYTES, "show_default": True}
-    return click.option("--bytes", "size", metavar="SIZE", help=help, **usual | more)
+    return option("--bytes SIZE", help, "size", **usual | more)
 
 
 def size_option(collective: _core.Collective) -> Decorator:
@@ -42,34 +40,24 @@ def alpha_option(*collectives: _core.Collective) -> Decorator:
     """Option for the per-message cost. Its default is the collective's: what ranks assume when they run a plan."""
     usual = sorted({each.usual_alpha for each in collectives})
     shown = " or ".join(format_time(each) for each in usual)
-    return click.option(
-        "--alpha", metavar="TIME",
-        help="Per-message cost at the sender. With a higher one algorithms send fewer messages and more bytes."
-        f"  [default: {shown}{' with a root' if len(usual) > 1 else ''}]",
-    )  # fmt: skip
+    return option("--alpha TIME",
+                  "Per-message cost at the sender. With a higher one algorithms send fewer messages and more bytes."
+                  f"  [default: {shown}{' with a root' if len(usual) > 1 else ''}]")  # fmt: skip
 
 
-root_option = click.option(
-    "--root", type=Whole(0), default=0, show_default=True, metavar="R",
-    help="Rank of the root.",
-)  # fmt: skip
-contributions_option = click.option(
-    "--contributions", metavar="FILE",
-    help="File of each rank's contribution: sizes, one a line or separated by commas.",
-)  # fmt: skip
+root_option = option("--root R", "Rank of the root.", type=Whole(0), default=0)
+contributions_option = option(
+    "--contributions FILE", "File of each rank's contribution: sizes, one a line or separated by commas."
+)
 
 
 def demand_option(required: bool) -> Decorator:
-    return click.option(
-        "--demand", "traffic", required=required, metavar="FILE[:CALL]",
-        help="Traffic matrix: .mtx, .npy, CSV, or a call of recorded traffic.",
-    )  # fmt: skip
+    return option("--demand FILE[:CALL]", "Traffic matrix: .mtx, .npy, CSV, or a call of recorded traffic.", "traffic",
+                  required=required)  # fmt: skip
 
 
-seed_option = click.option(
-    "--seed", default=1, show_default=True, type=Whole(0, 2**63 - 1), metavar="K",
-    help="Random seed. The same seed gives the same result.",
-)  # fmt: skip
+seed_option = option("--seed K", "Random seed. The same seed gives the same result.", default=1,
+                     type=Whole(0, 2**63 - 1))  # fmt: skip
 
 
 def _algorithm_names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -81,17 +69,13 @@ def _algorithm_names(ctx: click.Context, parameter: click.Parameter, incomplete:
     return [name for name in dict.fromkeys(["auto", *names]) if name.startswith(incomplete)]
 
 
-algorithm_option = click.option(
-    "--algorithm", default="auto", show_default=True, metavar="NAME", shell_complete=_algorithm_names,
-    help="Algorithm: auto, or one that 'hocket info' lists.",
-)  # fmt: skip
+algorithm_option = option("--algorithm NAME", "Algorithm: auto, or one that 'hocket info' lists.", default="auto",
+                          shell_complete=_algorithm_names)  # fmt: skip
 
 
 def window_option(default: int) -> Decorator:
-    return click.option(
-        "--window", type=Whole(1, 1024), metavar="K",
-        help=f"Messages in flight on a channel.  [default: {default}]",
-    )  # fmt: skip
+    return option("--window K", f"Messages in flight on a channel.  [default: {default}]",
+                  type=Whole(1, 1024))  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -159,8 +143,7 @@ class Request:
 
     def _traffic(self, network: Network) -> Demand:
         """Demand of the file."""
-        path = self.traffic
-        if path is None:
+        if (path := self.traffic) is None:
             raise UsageError("an irregular exchange needs a traffic matrix", remedy="give --demand FILE")
         traffic = with_spinner(f"reading {path}", lambda: read_traffic(path))
         traffic.check_ranks(network.ranks, path)
@@ -171,8 +154,7 @@ class Request:
 def _read_contributions(path: str, ranks: int) -> list[int]:
     """Bytes of each rank: sizes such as ``64KiB`` on lines of their own or with commas between them.
 
-    Empty lines and what follows a ``#`` count for nothing.
-    """
+    Empty lines and what follows a ``#`` count for nothing."""
     try:
         text = read_whole(path, "contributions").decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -201,8 +183,7 @@ def _read_contributions(path: str, ranks: int) -> list[int]:
 
 
 def _size(item: str, where: Where) -> int:
-    shown = item.strip()[:_MOST_SHOWN]
-    if not shown:
+    if not (shown := item.strip()[:_MOST_SHOWN]):
         raise UsageError("a size is missing between commas", where=where, remedy=_CONTRIBUTIONS)
     if re.match(r"-\s*\d", shown):
         raise UsageError(f"{shown!r} is negative", where=where, remedy=_CONTRIBUTIONS)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from hocket import _core
-from hocket.cli._shared.commands import Decorator
+from hocket.cli._shared.commands import Decorator, option
 from hocket.cli._shared.options import loud
 from hocket.cli._shared.plan_output import PREDICTED, deliver
 from hocket.cli._shared.request import Request, size_text
@@ -29,7 +27,7 @@ _STEPS = 20_000_000  # of each simulation
 
 
 def two_level_option(help: str = "One message between two hosts for all their ranks.") -> Decorator:
-    return click.option("--two-level", is_flag=True, help=help)
+    return option("--two-level", help)
 
 
 def plan_two_level(known: KnownNetwork, request: Request) -> tuple[aggregation.TwoLevelPlan, Costs]:
@@ -125,7 +123,6 @@ def check_two_level_plan(plan: _core.Plan, network: _core.Network, where: str) -
 
 
 def exchange_of(plan: _core.Plan, network: _core.Network) -> _core.TwoLevelExchange:
-    """Two-level exchange as runs make it of a plan of one rank a host, whose schedule carries all ranks'
-    messages."""
+    """Two-level exchange as runs make it of a plan of one rank a host, whose schedule carries all ranks' messages."""
     demand = aggregation.demand_of_ranks(network, plan.demand)
     return _core.two_level(_core.groups_of(network), demand, plan.schedule)

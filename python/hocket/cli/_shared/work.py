@@ -1,7 +1,5 @@
 """Long work with a progress bar, what a command tells, and files that are written whole or not at all."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os
@@ -13,18 +11,17 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
-from hocket.cli._shared.commands import name_of
+from hocket import _core
+from hocket._core import Progress
+from hocket.cli._shared.commands import name_of, option
 from hocket.errors import HocketError, UsageError
 from hocket.system.files import as_error, beside, opened, read_file, real_path
 from hocket.system.signals import as_exceptions, held_back
 from hocket.system.text import console, printable
-
-if TYPE_CHECKING:
-    from hocket._core import Progress
 
 T = TypeVar("T")
 
@@ -32,10 +29,8 @@ PATIENCE: Final = 2.0  # seconds of silence before a bar appears
 GOODBYE: Final = 5.0  # seconds that work has to end in when it was stopped
 
 
-json_option = click.option(
-    "--json", is_flag=True, expose_value=False, help="Print one JSON object.",
-    callback=lambda context, _, value: context.meta.update({__name__: value}),
-)  # fmt: skip
+json_option = option("--json", "Print one JSON object.", expose_value=False,
+                     callback=lambda context, _, value: context.meta.update({__name__: value}))  # fmt: skip
 
 
 def wants_json() -> bool:
@@ -69,8 +64,6 @@ def _worker() -> queue.SimpleQueue[Callable[[], None]]:
 def with_spinner(text: str, work: Callable[[], T]) -> T:
     """The result of ``work``, which another thread does. After two seconds a terminal shows how far it has come
     and the time left, where the core knows. Ctrl-C and SIGTERM end the work before they are answered."""
-    from hocket import _core
-
     progress = _core.Progress()
     # Not Thread.join(): after a signal Python 3.11 takes the thread for ended.
     done = threading.Event()
@@ -145,8 +138,7 @@ def _show(text: str, done: threading.Event, progress: Progress) -> None:
     with bars.Progress(*columns, console=console(), transient=True) as display:
         shown, task = None, display.add_task(text, total=None)
         while not done.wait(0.2):
-            step = progress.step
-            if step != shown:
+            if (step := progress.step) != shown:
                 display.remove_task(task)
                 task = display.add_task(f"{text}: {step}" if step else text, total=1.0 if step else None)
                 shown = step
@@ -157,10 +149,7 @@ def _show(text: str, done: threading.Event, progress: Progress) -> None:
 def _unless_stopped(chunks: Iterable[bytes | str]) -> Iterator[bytes]:
     """The chunks; raises ``_core.Cancelled`` between them when :func:`with_spinner` ends the work.
 
-    Texts are written in UTF-8; names of files in them need not be.
-    """
-    from hocket import _core
-
+    Texts are written in UTF-8; names of files in them need not be."""
     for chunk in chunks:
         _core.check_cancelled()
         yield chunk if isinstance(chunk, bytes) else chunk.encode(errors="backslashreplace")
@@ -193,8 +182,7 @@ def need_toml(output: str | None) -> None:
 def check_writable(path: str | None, in_place: bool = False) -> None:
     """Says so before the long work, not after it, when nothing can be written there.
 
-    ``in_place``: it may be what the command reads.
-    """
+    ``in_place``: it may be what the command reads."""
     if path is None:
         return
     if path == "-":
@@ -218,7 +206,8 @@ def check_writable(path: str | None, in_place: bool = False) -> None:
         with tempfile.NamedTemporaryFile(prefix=beside(target), dir=real_path(target).parent):
             pass
     except (OSError, ValueError) as error:
-        raise HocketError(f"cannot write {path}: {_why(error)}", remedy="choose another place") from error
+        why = getattr(error, "strerror", None) or error
+        raise HocketError(f"cannot write {path}: {why}", remedy="choose another place") from error
 
 
 def _check_alone(target: Path) -> None:
@@ -235,10 +224,6 @@ def _check_alone(target: Path) -> None:
                 named.append(name_of(parameter))
     if len(named) > 1:
         raise HocketError(f"{' and '.join(named)} name the same file {target}", remedy="name another file")
-
-
-def _why(error: OSError | ValueError) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def read_whole(path: str, what: str) -> bytes:

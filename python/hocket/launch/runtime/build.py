@@ -1,12 +1,8 @@
 """Builds the MPI runtime for the MPI at hand, once, and keeps it in the user's cache.
 
-Handle types differ between MPI families, so the part that calls MPI is compiled with the ``mpicc``
-of each. The preloaded shim knows no MPI and only hands calls over (runtime/shim/shim.c). The library of
-sorting and permuting uses the runtime and is built for those who sort. ``LD_PRELOAD`` also holds
-what the user or a tool preloads.
-"""
-
-from __future__ import annotations
+Handle types differ between MPI families, so the part that calls MPI is compiled with the ``mpicc`` of each. The
+preloaded shim knows no MPI and only hands calls over (runtime/shim/shim.c). The library of sorting and permuting uses
+the runtime and is built for those who sort. ``LD_PRELOAD`` also holds what the user or a tool preloads."""
 
 import hashlib
 import os
@@ -41,9 +37,8 @@ def can_hold(shim: Path) -> bool:
 def with_shim(shim: Path) -> str:
     """The value that preloads this shim, once, whatever shim was preloaded before.
 
-    Libraries that the user preloads come first: whichever way they pass calls on, these reach Hocket.
-    Raises HocketError for a path that ``LD_PRELOAD`` cannot hold.
-    """
+    Libraries that the user preloads come first: whichever way they pass calls on, these reach Hocket. Raises
+    HocketError for a path that ``LD_PRELOAD`` cannot hold."""
     if not can_hold(shim):
         raise HocketError(
             f"{shim} cannot be preloaded: its path holds a blank or a colon",
@@ -103,9 +98,8 @@ def sort_include_dir() -> Path:
 def build_runtime(mpicc: str) -> Runtime:
     """The runtime for the MPI behind ``mpicc``; compiled on first use.
 
-    Raises MissingToolError if there is no such compiler wrapper or no C++20 compiler, HocketError if the
-    cache cannot be used.
-    """
+    Raises MissingToolError if there is no such compiler wrapper or no C++20 compiler, HocketError if the cache cannot
+    be used."""
     wrapper = read_wrapper(mpicc)
 
     def build(folder: Path, work: Path) -> None:
@@ -140,8 +134,7 @@ def build_sort(mpicc: str, runtime: Path) -> Path:
     """The library of sorting and permuting for the MPI behind ``mpicc``; compiled on first use. It loads this runtime,
     which is built after it where it must be: another process may be building it.
 
-    Raises as build_runtime() does.
-    """
+    Raises as build_runtime() does."""
     wrapper = read_wrapper(mpicc)
     core = [str(native_dir() / "libhocket_sort_core.a"), str(_core_library())]
 

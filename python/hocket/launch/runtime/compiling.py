@@ -1,7 +1,5 @@
 """Compiling on the user's machine; nothing is left behind when it is cut short."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os
@@ -26,8 +24,7 @@ def compile_native(command: Sequence[str], environment: Mapping[str, str], work:
     """Runs the command, whose compiler's temporary files lie in ``work``; it ends with us, as launchers do.
 
     Raises MissingToolError, with the first thing the compiler complains of, if the command does not compile;
-    HocketError if the disk is full.
-    """
+    HocketError if the disk is full."""
     try:
         done = captured(command, {**environment, "TMPDIR": str(work)}, _SECONDS)
     except TimedOutError:
@@ -88,11 +85,9 @@ _ASK_SECONDS = 60
 class Wrapper:
     """An MPI compiler wrapper that runs a C++ compiler.
 
-    ``mpi`` is what the shim compares with the process it finds itself in: ``MPI ABI 1.`` for the standard's
-    ABI, else how the version text of the library begins. ``version`` is for people. ``identity`` changes
-    whenever the MPI or the compiler does. ``headers``: mpi.h with all that it includes, and the macros.
-    ``environment``: to run it in.
-    """
+    ``mpi`` is what the shim compares with the process it finds itself in: ``MPI ABI 1.`` for the standard's ABI, else
+    how the version text of the library begins. ``version`` is for people. ``identity`` changes whenever the MPI or the
+    compiler does. ``headers``: mpi.h with all that it includes, and the macros. ``environment``: to run it in."""
 
     path: str
     compiler: str
@@ -111,8 +106,7 @@ class Wrapper:
 
 def read_wrapper(mpicc: str) -> Wrapper:
     """Raises MissingToolError if there is no such wrapper, no C++ compiler, or an unknown MPI behind it."""
-    path = shutil.which(mpicc)
-    if path is None:
+    if (path := shutil.which(mpicc)) is None:
         raise MissingToolError(
             f"no MPI compiler wrapper '{mpicc}'",
             remedy="put the mpicc of your MPI beside its mpiexec, or install one: pip install mpich",

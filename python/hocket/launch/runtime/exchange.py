@@ -1,8 +1,7 @@
 """Irregular exchanges with mpi4py: scheduled once, run as often as wanted.
 
-The same as the C interface (``hocket.h``), and by the same library, compiled for the MPI that mpi4py runs
-on. ``pip install hocket[mpi4py]``.
-"""
+The same as the C interface (``hocket.h``), and by the same library, compiled for the MPI that mpi4py runs on. ``pip
+install hocket[mpi4py]``."""
 
 from __future__ import annotations
 
@@ -28,13 +27,12 @@ Demand = Mapping[int, int] | Sequence[int] | npt.NDArray[np.integer[Any]]
 class Exchange:
     """A scheduled exchange between the ranks of a communicator.
 
-    ``demand`` is what this rank sends: ``{target: bytes}``, or as many sizes in bytes as there are ranks.
-    ``algorithm`` is a name that ``hocket info`` lists; None: the default. Making and freeing are
-    collective, and so is every run. Bad arguments of any rank raise on all of them.
+    ``demand`` is what this rank sends: ``{target: bytes}``, or as many sizes in bytes as there are ranks. ``algorithm``
+    is a name that ``hocket info`` lists; None: the default. Making and freeing are collective, and so is every run. Bad
+    arguments of any rank raise on all of them.
 
-    Buffers are anything contiguous: one per target, in the order of :attr:`targets`, and one per source,
-    in the order of :attr:`sources`.
-    """
+    Buffers are anything contiguous: one per target, in the order of :attr:`targets`, and one per source, in the order
+    of :attr:`sources`."""
 
     def __init__(
         self, comm: MPI.Comm, demand: Demand, *, algorithm: str | None = None, seed: int = 1
@@ -48,22 +46,17 @@ class Exchange:
             return vector
 
         self._call(
-            "hocket_schedule",
-            self._library.handle(comm),
-            *_arrays(everywhere(comm, prepare)),
-            None if algorithm is None else algorithm.encode(),
-            seed,
-            ctypes.byref(self._table),
-        )
+            "hocket_schedule", self._library.handle(comm), *_arrays(everywhere(comm, prepare)),
+            None if algorithm is None else algorithm.encode(), seed, ctypes.byref(self._table),
+        )  # fmt: skip
         self._describe()
 
     @classmethod
     def load(cls, comm: MPI.Comm, prefix: str | os.PathLike[str]) -> Self:
         """Load a table that :meth:`save` has written, on as many ranks; collective.
 
-        Raises TableError on all ranks if a file is damaged, or made for other ranks or another network, or if
-        the files do not belong together. :meth:`check` tells whether it fits what is to be sent.
-        """
+        Raises TableError on all ranks if a file is damaged, or made for other ranks or another network, or if the files
+        do not belong together. :meth:`check` tells whether it fits what is to be sent."""
         self = cls.__new__(cls)
         self._begin(comm)
         self._call("hocket_load", self._library.handle(comm), os.fsencode(prefix), ctypes.byref(self._table))
@@ -79,8 +72,7 @@ class Exchange:
     def check(self, demand: Demand) -> None:
         """Raises TableError on all ranks unless every rank's demand is that of its table; collective.
 
-        The order of targets counts: buffers are given in it.
-        """
+        The order of targets counts: buffers are given in it."""
         vector = everywhere(self._comm, lambda: _vector(demand, self._info.ranks))
         self._call("hocket_check", self._table, *_arrays(vector))
 
@@ -121,9 +113,8 @@ class Exchange:
     def phases(self) -> npt.NDArray[np.void]:
         """The communication phase table of this rank: one row per phase, fields as in ``hocket_phase``.
 
-        ``phase, send_to, receive_from, send_length, send_offset, receive_length, receive_offset``; a partner
-        of -1: none. A phase has several rows where this rank sends or receives more than once in it.
-        """
+        ``phase, send_to, receive_from, send_length, send_offset, receive_length, receive_offset``; a partner of -1:
+        none. A phase has several rows where this rank sends or receives more than once in it."""
         return self._phases
 
     @property

@@ -92,8 +92,7 @@ class RuntimeLibrary:
 
     def check(self, function: str, *arguments: Any) -> None:
         """Calls it; raises what its error code means."""
-        code = self.call(function, *arguments)
-        if code == 0:
+        if (code := self.call(function, *arguments)) == 0:
             return
         if code in _ERRORS:
             raise _ERRORS[code](self.error_string(code))
@@ -134,8 +133,7 @@ def everywhere(comm: MPI.Comm, step: Callable[[], T]) -> T:
 def load_library(comm: MPI.Comm) -> RuntimeLibrary:
     """Compiles it if this has not been done yet: the first rank, so that the others find it. Collective.
 
-    Raises MissingToolError on all ranks if mpi4py, a compiler or the MPI's ``mpicc`` is missing.
-    """
+    Raises MissingToolError on all ranks if mpi4py, a compiler or the MPI's ``mpicc`` is missing."""
     return _load(comm, _runtime)
 
 
@@ -218,8 +216,7 @@ def _of_hocket_run(mpi: _ProcessMpi) -> Path | None:
 def _mpicc(mpi: _ProcessMpi) -> str:
     """The compiler wrapper of the MPI library that this process has loaded, or the first one found.
 
-    A ready-made runtime needs none, only to know whose it would be: the launcher beside it does.
-    """
+    A ready-made runtime needs none, only to know whose it would be: the launcher beside it does."""
     library, wrapper = ("libmpi_abi.so", "mpicc_abi") if mpi.abi is Abi.STANDARD else ("libmpi.so", "mpicc")
     for line in Path("/proc/self/maps").read_text().splitlines():
         path = Path("/") / line.partition("/")[2]

@@ -1,10 +1,7 @@
 """Asks an MPI library what it is and which functions it has, without starting MPI.
 
-Run in a process of its own (``python probe.py LIBRARY``, a JSON list of names on standard input, the answer
-as JSON on standard output), so that the library is not loaded into the asking one. Needs nothing of Hocket.
-"""
-
-from __future__ import annotations
+Run in a process of its own (``python probe.py LIBRARY``, a JSON list of names on standard input, the answer as JSON on
+standard output), so that the library is not loaded into the asking one. Needs nothing of Hocket."""
 
 import ctypes
 import json

@@ -1,11 +1,8 @@
 """Finds the runtime for an MPI: ready-made where the installation has one that fits, else compiled.
 
-A wheel brings runtimes for three ABIs (cmake/ready_runtimes.cmake). One serves an MPI that speaks this ABI
-and has exactly the same of the functions that the shim knows: a program that looks for a function must not
-find one in the shim that its MPI lacks. Every other MPI gets a runtime of its own (hocket.launch.runtime.build).
-"""
-
-from __future__ import annotations
+A wheel brings runtimes for three ABIs (cmake/ready_runtimes.cmake). One serves an MPI that speaks this ABI and has
+exactly the same of the functions that the shim knows: a program that looks for a function must not find one in the shim
+that its MPI lacks. Every other MPI gets a runtime of its own (hocket.launch.runtime.build)."""
 
 import json
 import os
@@ -13,7 +10,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,7 +33,13 @@ from hocket.system.files import real_path
 
 _SECONDS = 20
 _LOADED_BEFORE = ("LD_PRELOAD", "LD_AUDIT")  # they may speak for the MPI library
-_OLDEST_MPICH, _OPEN_MPI, _STANDARD = 5, 5, 1
+_STANDARD = 1
+# ABIs: the library's file name, and how its text begins, up to the major version.
+_KINDS = {
+    "mpich": ("libmpi.so.12", re.compile(r"MPICH Version:\s*(?:[5-9]|\d\d+)\.")),
+    "openmpi": ("libmpi.so.40", re.compile(r"Open MPI v5\.")),
+    "standard": ("libmpi_abi.so.1", re.compile("")),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +54,8 @@ class Library:
 def find_runtime(mpicc: str) -> Runtime:
     """The runtime for the MPI that ``mpicc`` belongs to, or would if the MPI had one.
 
-    Raises MissingToolError where it must be compiled and there is no such wrapper or no C++20 compiler,
-    HocketError if others can change what would be loaded.
-    """
+    Raises MissingToolError where it must be compiled and there is no such wrapper or no C++20 compiler, HocketError if
+    others can change what would be loaded."""
     return ready_runtime(mpicc) or build_runtime(mpicc)
 
 
@@ -76,23 +77,25 @@ def ready_runtime(mpicc: str) -> Runtime | None:
     if os.environ.get(CHOSEN_FLAGS):
         return None
     standard = Path(mpicc).name.startswith("mpicc_abi")
-    kinds = {name: kind for name, kind in _KINDS.items() if (name == "standard") == standard}
-    found = [(name, path) for name, kind in kinds.items() if (path := _beside(mpicc, kind.file)) is not None]
+    files = {name: file for name, (file, _) in _KINDS.items() if (name == "standard") == standard}
+    found = [(name, path) for name, file in files.items() if (path := _beside(mpicc, file)) is not None]
     if len(found) != 1:  # none, or nobody knows which of them ranks load
         return None
     name, path = found[0]
     home = native_dir() / "ready" / name
-    files = [home / SHIM, home / LIBRARY, home / SORT_LIBRARY, home / "functions.json"]
-    if not all(file.is_file() for file in files):
+    parts = [home / SHIM, home / LIBRARY, home / SORT_LIBRARY, home / "functions.json"]
+    if not all(part.is_file() for part in parts):
         return None
-    functions = json.loads(files[-1].read_text())
+    functions = json.loads(parts[-1].read_text())
     library = _ask(path, list(functions))
-    mpi = _KINDS[name].recognise(library) if library is not None else None
-    if library is None or mpi is None or library.functions != functions:
+    if library is None or library.abi != (_STANDARD if standard else 0) or library.functions != functions:
         return None
-    for file in (home, *files):
-        check_installed(file)
-    return Runtime(_preloadable(files[0]), files[1], mpi)
+    if (begins := _KINDS[name][1].match(library.version)) is None:
+        return None
+    for part in (home, *parts):
+        check_installed(part)
+    mpi = f"MPI ABI {_STANDARD}." if standard else " ".join(begins[0].split())  # which the shim compares
+    return Runtime(_preloadable(parts[0]), parts[1], mpi)
 
 
 def _preloadable(shim: Path) -> Path:
@@ -104,37 +107,6 @@ def _preloadable(shim: Path) -> Path:
         shutil.copyfile(shim, folder / SHIM)
 
     return build_once(f"shim-{digest_of([], [shim])}", (SHIM,), copy) / SHIM
-
-
-def _mpich(library: Library) -> str | None:
-    told = re.match(r"MPICH Version:\s*(\d+)\.", library.version)
-    return (
-        f"MPICH Version: {told[1]}." if told and int(told[1]) >= _OLDEST_MPICH and not library.abi else None
-    )
-
-
-def _open_mpi(library: Library) -> str | None:
-    begins = f"Open MPI v{_OPEN_MPI}."
-    return begins if library.version.startswith(begins) and not library.abi else None
-
-
-def _standard(library: Library) -> str | None:
-    return f"MPI ABI {_STANDARD}." if library.abi == _STANDARD else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """An ABI: the library's file name, and what the shim compares if a library is one (else None)."""
-
-    file: str
-    recognise: Callable[[Library], str | None]
-
-
-_KINDS = {
-    "mpich": _Kind("libmpi.so.12", _mpich),
-    "openmpi": _Kind("libmpi.so.40", _open_mpi),
-    "standard": _Kind("libmpi_abi.so.1", _standard),
-}
 
 
 def _beside(mpicc: str, file: str) -> Path | None:

@@ -2,10 +2,7 @@
 ``opensm-lfts.dump``, which ``opensm -D 0x43`` writes.
 
 Messages go to a host's base lid, as MPI libraries send them unless told otherwise. Entries for further lids (lmc > 0)
-are kept for who chooses among them.
-"""
-
-from __future__ import annotations
+are kept for who chooses among them."""
 
 import re
 from dataclasses import dataclass
@@ -40,9 +37,8 @@ def sniff(source: Source) -> bool:
 def read_tables(source: Source, network: NetworkDescription) -> Forwarding:
     """The tables of a network that ``ibnetdiscover`` has listed.
 
-    Raises :class:`NetworkError` for tables that are cut off or of another network, for hosts without a lid, and
-    where a switch does not hand over to its own hosts. Whether all messages arrive is the core's to say.
-    """
+    Raises :class:`NetworkError` for tables that are cut off or of another network, for hosts without a lid, and where a
+    switch does not hand over to its own hosts. Whether all messages arrive is the core's to say."""
     if network.fabric is None:
         raise source.error(
             "these tables go by lids and ports, which the network file does not have",
@@ -80,8 +76,7 @@ class _Reader:
         table: _Table | None = None
         line = 0
         for line, whole in enumerate(self.source.text.split("\n"), 1):
-            text = whole.strip()
-            if not text or _HEADS.match(text):
+            if not (text := whole.strip()) or _HEADS.match(text):
                 continue
             if (match := _ENTRY.match(text)) is not None and table is not None:
                 table.count += 1
@@ -105,14 +100,12 @@ class _Reader:
 
     def _table(self, line: int, match: re.Match[str]) -> _Table:
         guid, name = int(match[1], 16), (match[2] or f"guid 0x{match[1]}").strip("'")
-        first = self.tables.setdefault(guid, line)
-        if first != line:
+        if (first := self.tables.setdefault(guid, line)) != line:
             raise self.source.error(
                 f"the table of {shown(name)} stands twice, first in line {first}", line,
                 "give the output of one dump_fts",
             )  # fmt: skip
-        node = self.fabric.switches.get(guid)
-        if node is None and guid not in self.fabric.guids:
+        if (node := self.fabric.switches.get(guid)) is None and guid not in self.fabric.guids:
             raise self.source.error(
                 f"no switch of {self.network.source} has the guid 0x{guid:016x} ({shown(name)})", line, _AGAIN
             )
@@ -130,15 +123,13 @@ class _Reader:
             return
         host, guid = known
         name = shown(self.network.nodes[host].name)
-        told = _PORT_GUID.search(match[3] or "")
-        if told and guid and int(told[1], 16) != guid:
+        if (told := _PORT_GUID.search(match[3] or "")) and guid and int(told[1], 16) != guid:
             raise self.source.error(
                 f"lid {lid} is here a port with guid 0x{told[1]}, but that of host {name} in {self.network.source}",
                 line,
                 _AGAIN,
             )
-        channel = self.fabric.ports.get((table.node, out))
-        if channel is None:
+        if (channel := self.fabric.ports.get((table.node, out))) is None:
             raise self.source.error(
                 f"{table.name} sends to host {name} (lid {lid}) by its port {out}, from which no cable leads to a "
                 f"switch or host that is planned for in {self.network.source}", line, _ROUTED_AGAIN,
@@ -150,8 +141,7 @@ class _Reader:
                 f"{table.name} hands messages to host {name} (lid {lid}) over to host {other}", line,
                 _ROUTED_AGAIN,
             )  # fmt: skip
-        first = self.seen.setdefault((table.node, host), line)
-        if first != line:
+        if (first := self.seen.setdefault((table.node, host), line)) != line:
             raise self.source.error(
                 f"{table.name} has an entry for lid {lid} already, in line {first}", line,
                 "give the output of one dump_fts",

@@ -1,10 +1,7 @@
 """Forwarding tables of a graph from a file: what ``dump_fts`` prints, or lines ``at,to,next[,cable]`` by name.
 
-As in an InfiniBand switch, messages are forwarded by their destination alone. ``to`` may be ``*``: every
-host that has no line of its own at this node and is not wired to it.
-"""
-
-from __future__ import annotations
+As in an InfiniBand switch, messages are forwarded by their destination alone. ``to`` may be ``*``: every host that has
+no line of its own at this node and is not wired to it."""
 
 import csv
 from collections.abc import Iterable, Iterator
@@ -26,9 +23,8 @@ FORM: Final = "at,to,next"
 def read_tables(source: Source, network: NetworkDescription) -> Forwarding:
     """The tables of a network whose nodes and links are complete.
 
-    Raises :class:`NetworkError` for unknown names, lines that stand twice, and steps to what is no
-    neighbour. Whether all messages arrive is the core's to say.
-    """
+    Raises :class:`NetworkError` for unknown names, lines that stand twice, and steps to what is no neighbour. Whether
+    all messages arrive is the core's to say."""
     indices = network.name_indices()
     cables: dict[tuple[int, int], list[int]] = {}
     for index, (a, b) in enumerate(zip(*network.link_ends(), strict=True)):
@@ -55,8 +51,7 @@ def read_tables(source: Source, network: NetworkDescription) -> Forwarding:
                 line,
                 f"its neighbours: {some(near, 5)}",
             )
-        first = seen.setdefault((at, to), line)
-        if first != line:
+        if (first := seen.setdefault((at, to), line)) != line:
             raise source.error(
                 f"{shown(fields[0])} has an entry for {shown(fields[1])} already, in line {first}",
                 line,
@@ -88,8 +83,7 @@ def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
 
 
 def _node(source: Source, line: int, name: str, indices: dict[str, int]) -> int:
-    index = indices.get(name)
-    if index is None:
+    if (index := indices.get(name)) is None:
         raise _unknown(source, line, name, indices)
     return index
 
@@ -102,8 +96,7 @@ def _unknown(source: Source, line: int, name: str, known: Iterable[str]) -> Netw
 
 
 def _cable(source: Source, line: int, fields: list[str], channels: list[int]) -> int:
-    """Channel of the cable between two nodes: the first of several, or the one that the fourth field counts
-    from 1."""
+    """Channel of the cable between two nodes: the first of several, or the one that the fourth field counts from 1."""
     if len(fields) < 4 or not fields[3]:
         return channels[0]
     text = fields[3]
@@ -125,8 +118,7 @@ def attach_tables(network: NetworkDescription, path: str, *, choose_lids: bool =
     ``choose_lids``: where ports have several lids, one is chosen for each pair of hosts.
 
     Raises :class:`NetworkError` for networks that are routed otherwise. A tree, where no tables can change the way of a
-    message, stays one without them; that all messages arrive is checked here.
-    """
+    message, stays one without them; that all messages arrive is checked here."""
     if network.shape not in ("tree", "graph"):
         raise NetworkError(
             f"the routes of a {network.grid.kind if network.grid else 'network of explicit routes'} are its own",

@@ -1,8 +1,7 @@
 """InfiniBand fabrics: what ``ibnetdiscover`` prints (infiniband-diags).
 
 A host's name is the first word of its adapter's node description (``n1 mlx5_0``). A host takes part with one port: the
-first that has a lid, by adapter and number. Link rates are those of data, without encoding.
-"""
+first that has a lid, by adapter and number. Link rates are those of data, without encoding."""
 
 from __future__ import annotations
 
@@ -126,8 +125,7 @@ def _nodes(source: Source) -> dict[str, _Node]:
         if (match := _NODE.match(text)) is not None:
             kind, _, name, description, _ = match.groups()
             node = _Node(kind, name, description.strip(), number)
-            first = nodes.setdefault(name, node)
-            if first is not node:
+            if (first := nodes.setdefault(name, node)) is not node:
                 raise source.error(
                     f"{name} is listed twice, first in line {first.line}", number,
                     "give the output of one ibnetdiscover",
@@ -174,8 +172,7 @@ def _no_line(source: Source, line: int, text: str) -> NetworkError:
 
 def _port(source: Source, line: int, node: _Node, match: re.Match[str]) -> _Port:
     number, guid, beyond, beyond_port, lid, lmc, _, width, speed = match.groups()
-    lane = LANE_RATES.get(speed)
-    if lane is None or int(width) not in _WIDTHS:
+    if (lane := LANE_RATES.get(speed)) is None or int(width) not in _WIDTHS:
         raise source.error(
             f"{width}x{speed} is no width and speed of a link", line,
             f"known are {', '.join(f'{w}x' for w in _WIDTHS)} of {', '.join(LANE_RATES)}; {_AGAIN}",
@@ -191,8 +188,7 @@ def _check_cables(source: Source, nodes: dict[str, _Node]) -> None:
     """Every cable stands at both of its ends: a file that was cut off does not pass."""
     for node in nodes.values():
         for port in node.ports.values():
-            other = nodes.get(port.beyond)
-            if other is None:
+            if (other := nodes.get(port.beyond)) is None:
                 raise source.error(
                     f"port {port.number} of {node.id} is wired to {port.beyond}, which is not listed: "
                     "the file is cut off", port.line, _AGAIN,
@@ -233,8 +229,7 @@ def _hosts(source: Source, nodes: dict[str, _Node], result: NetworkDescription) 
             f"{several} of {len(hosts)} hosts have several ports: planned is the first with a lid of each; "
             "tell the MPI to use these (UCX_NET_DEVICES)"
         )
-    told = [f"{count} {what}{'s' if count > 1 else ''}" for what, count in left_out.items() if count]
-    if told:
+    if told := [f"{count} {what}{'s' if count > 1 else ''}" for what, count in left_out.items() if count]:
         result.notes.append(f"left out, as no program runs there: {', '.join(told)}")
     return hosts
 
@@ -253,8 +248,7 @@ def _host_name(source: Source, node: _Node) -> str:
 def _check_adapters(source: Source, name: str, adapters: list[_Node]) -> None:
     seen: dict[str, _Node] = {}
     for node in adapters:
-        first = seen.setdefault(node.description, node)
-        if first is not node:
+        if (first := seen.setdefault(node.description, node)) is not node:
             raise source.error(
                 f"two adapters are described as {shown(node.description)}, {first.id} in line {first.line} too",
                 node.line,
@@ -264,8 +258,7 @@ def _check_adapters(source: Source, name: str, adapters: list[_Node]) -> None:
 
 
 def _name_switches(switches: list[_Node], hosts: dict[str, _Port]) -> None:
-    """Name switches by their descriptions; by description and id where it is shared or equals a host's
-    name."""
+    """Name switches by their descriptions; by description and id where it is shared or equals a host's name."""
     count: dict[str, int] = dict.fromkeys(hosts, 1)
     for node in switches:
         count[node.description] = count.get(node.description, 0) + 1

@@ -1,9 +1,6 @@
 """Flux's resource graphs: JGF (JSON Graph Format), as Fluxion reads and writes it.
 
-Read is what contains what: vertices of type ``node`` are hosts, those that hold hosts are switches.
-"""
-
-from __future__ import annotations
+Read is what contains what: vertices of type ``node`` are hosts, those that hold hosts are switches."""
 
 from typing import Any, Final
 
@@ -40,8 +37,7 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
             raise source.error(
                 f"vertex {shown(lower)} lies in {shown(above[lower])} and in {shown(upper)}", 0, _ANEW
             )
-    hosts = [key for key, vertex in vertices.items() if _type(vertex) == HOST]
-    if not hosts:
+    if not (hosts := [key for key, vertex in vertices.items() if _type(vertex) == HOST]):
         raise source.error("holds no vertex of type node", remedy="write the graph with its hosts")
     needed = _holders(hosts, above)
     called = {key: _called(source, vertices[key]) for key in (*needed, *hosts)}

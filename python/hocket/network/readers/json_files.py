@@ -1,17 +1,11 @@
 """JSON files of other tools, with the lines of what stands in them."""
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any
 
-from hocket.network.description import NetworkDescription
-from hocket.network.parts import Defaults
 from hocket.network.source import Source, shown
-
-_ANEW: Final = "regenerate the file"
 
 
 def sniffs(pattern: str) -> Callable[[Source], bool]:
@@ -22,7 +16,7 @@ def sniffs(pattern: str) -> Callable[[Source], bool]:
     )
 
 
-def parse(source: Source, again: str = _ANEW) -> Any:
+def parse(source: Source, again: str) -> Any:
     """Parse a file that has one JSON document. ``again``: how to make the file anew.
 
     Raises :class:`hocket.errors.NetworkError` for what is not JSON, with its line."""
@@ -34,27 +28,9 @@ def parse(source: Source, again: str = _ANEW) -> Any:
     return value
 
 
-def documents(source: Source, again: str = _ANEW) -> list[Any]:
+def documents(source: Source, again: str) -> list[Any]:
     """Parse a file that has several JSON documents one after the other. Raises as :func:`parse`."""
     return [value for _, value in _documents(source, again)]
-
-
-def paged_entries(
-    source: Source, key: str, cursor: tuple[str, ...], again: str, remedy: str
-) -> Iterator[dict[str, Any]]:
-    """The objects of the lists called ``key`` in all documents of a file, which are the pages of one answer.
-
-    Raises as :func:`parse`, and where the last document has ``cursor`` (key by key), by which tools ask for a next page
-    (``remedy``)."""
-    found = documents(source, again)
-    left: Any = found[-1]
-    for each in cursor:
-        left = left.get(each) if isinstance(left, dict) else None
-    if left:
-        line = source.text.count("\n", 0, source.text.rfind(f'"{cursor[-1]}"')) + 1
-        raise source.error(f"is incomplete: {cursor[-1]} tells of a further page", line, remedy)
-    for document in found:
-        yield from entries(source, document.get(key) if isinstance(document, dict) else None, key)
 
 
 def _documents(source: Source, again: str) -> list[tuple[int, Any]]:
@@ -110,35 +86,3 @@ class Lines:
 def line_of(source: Source, text: str) -> int:
     """The line where a text first stands in quotation marks; 0 where it does not."""
     return Lines(source).of(text)
-
-
-ROOT: Final = "root"
-
-
-def layered(
-    source: Source, hosts: Iterable[tuple[str, list[str]]], defaults: Defaults, what: str, again: str
-) -> NetworkDescription:
-    """A tree of ``hosts``, in their order, each with its network nodes from the top down; with a root above those at
-    the top where there are several. ``what`` a network node is, and ``again`` the remedy, are for messages."""
-    lines = Lines(source)
-    result = NetworkDescription(source=source.name)
-    above: dict[str, str] = {}  # of each network node; "" at the top
-    for host, nodes in hosts:
-        for upper, lower in zip(["", *nodes], nodes, strict=False):
-            if above.setdefault(lower, upper) != upper:
-                raise source.error(
-                    f"{what} {shown(lower)} lies below {shown(above[lower])} and below {shown(upper)}",
-                    lines.of(lower), again,
-                )  # fmt: skip
-        where = source.at(lines.of(host))
-        result.add_host(host, defaults.ranks, where)
-        result.wire(nodes[-1], host, defaults, where)
-    tops = [node for node, upper in above.items() if not upper]
-    for node, upper in above.items():
-        where = source.at(lines.of(node))
-        result.add_switch(node, where)
-        if upper or len(tops) > 1:
-            result.wire(upper or ROOT, node, defaults, where)
-    if len(tops) > 1:
-        result.add_switch(ROOT)
-    return result

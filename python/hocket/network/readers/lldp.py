@@ -1,10 +1,7 @@
 """LLDP: what ``lldpctl -f json`` (or ``json0``) of lldpd prints on each host and switch, one file a node.
 
-``lldpctl`` tells the neighbours of a node and not who it is: that says ``lldpcli -f json show chassis`` in
-the same file, else the file's name. Frames: IEEE 802.1AB; speeds: the MAU types of IEEE 802.3 as lldpd spells them.
-"""
-
-from __future__ import annotations
+``lldpctl`` tells the neighbours of a node and not who it is: that says ``lldpcli -f json show chassis`` in the same
+file, else the file's name. Frames: IEEE 802.1AB; speeds: the MAU types of IEEE 802.3 as lldpd spells them."""
 
 import re
 from collections.abc import Iterator
@@ -37,8 +34,7 @@ class Heard:
     """A neighbour that a node hears on one of its interfaces.
 
     ``ports``: what the neighbour calls its end. ``rate``: bytes/s, ``None`` where it is not told. ``aggregated``: the
-    neighbour says that its port is one of a link aggregation.
-    """
+    neighbour says that its port is one of a link aggregation."""
 
     interface: str
     chassis: Chassis
@@ -128,8 +124,7 @@ def _chassis(source: Source, entry: dict[str, Any], lines: Lines, line: int = 0)
 
 def rate_of(mau: str) -> float | None:
     """Bytes/s of an operational MAU type: ``1000BaseTFD - …``, ``25GbaseCR - …``, ``10GigBaseX``, ``2p5GigT``."""
-    match = _SPEED.match(mau)
-    if match is None:
+    if (match := _SPEED.match(mau)) is None:
         return None
     whole, part, giga = match.groups()
     bits = float(f"{whole}.{part or 0}") * (1e9 if giga else 1e6)

@@ -1,7 +1,5 @@
 """The readers of files: one line each. A new format is one file, one line here and one test file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,16 +7,7 @@ from typing import Final
 
 from hocket.network.description import NetworkDescription
 from hocket.network.parts import Defaults
-from hocket.network.readers import (
-    ibnetdiscover,
-    instance_topology,
-    jgf,
-    kubernetes,
-    simgrid,
-    slurm_conf,
-    slurm_yaml,
-    toml,
-)  # fmt: skip
+from hocket.network.readers import clouds, ibnetdiscover, jgf, simgrid, slurm_conf, slurm_yaml, toml
 from hocket.network.source import Source
 
 _LOOKED_AT: Final = 2**16  # characters at either end of a file
@@ -106,8 +95,13 @@ READERS: tuple[Reader, ...] = (
     Reader("slurm-conf", "Slurm topology.conf, scontrol show topology", slurm_conf.sniff, slurm_conf.read),
     Reader("slurm-yaml", "Slurm topology.yaml", slurm_yaml.sniff, slurm_yaml.read),
     Reader("ibnetdiscover", "InfiniBand's ibnetdiscover", ibnetdiscover.sniff, ibnetdiscover.read),
-    Reader("aws", "AWS describe-instance-topology", instance_topology.sniff, instance_topology.read),
-    Reader("kubernetes", "Kubernetes' nodes with topograph's labels", kubernetes.sniff, kubernetes.read),
+    Reader("aws", "AWS describe-instance-topology", clouds.sniff_aws, clouds.read_aws),
+    Reader(
+        "kubernetes",
+        "Kubernetes' nodes with topograph's labels",
+        clouds.sniff_kubernetes,
+        clouds.read_kubernetes,
+    ),
     Reader("jgf", "Flux's JSON Graph Format", jgf.sniff, jgf.read),
 )
 

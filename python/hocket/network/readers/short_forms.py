@@ -1,12 +1,8 @@
 """Short forms: ``star:24``, ``chain:8,8,8,8``, ``tree:(8,(4),(4))``, ``torus:8x4x8x2``, ``fat-tree:8x8x4`` …
 
-``KIND:SIZE[*RANKS][@RATE[,LATENCY]]``; a torus may name its rule of ties, as in ``torus:8x8/up``.
-Hosts are called n0, n1, …, switches s0, s1, … in the order of a depth-first walk from the root, each
-switch's own hosts before its child switches; in fat trees level by level from the lowest, in dragonflies
-group by group.
-"""
-
-from __future__ import annotations
+``KIND:SIZE[*RANKS][@RATE[,LATENCY]]``; a torus may name its rule of ties, as in ``torus:8x8/up``. Hosts are called n0,
+n1, …, switches s0, s1, … in the order of a depth-first walk from the root, each switch's own hosts before its child
+switches; in fat trees level by level from the lowest, in dragonflies group by group."""
 
 import re
 from dataclasses import replace
@@ -51,8 +47,7 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
         shown(source.name)[1:-1] if len(source.name) <= 60 else source.name[:60] + "…", source.text, False
     )
     kind, _, rest = source.text.partition(":")
-    kind = kind.lower()
-    if kind not in EXAMPLES:
+    if (kind := kind.lower()) not in EXAMPLES:
         near = suggestion(kind, EXAMPLES)
         raise source.error(
             f"there is no short form {kind!r}",
@@ -62,8 +57,7 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
         raise source.error("the short form is too long", remedy="write a network file")
     size = re.match(r"[^*@]*", rest)
     assert size is not None
-    tail = _TAIL.fullmatch(rest, size.end())
-    if tail is None:
+    if (tail := _TAIL.fullmatch(rest, size.end())) is None:
         raise _bad(source, kind, "ranks and rate follow as *2@100Mbit,5us")
     defaults = _options(source, tail[1], tail[2], defaults)
     text = size[0].strip()
@@ -195,8 +189,7 @@ def _grid(source: Source, kind: GridKind, text: str, defaults: Defaults) -> Netw
             _integer(source, kind, item, 0) for item in text.lower().split("x", families.MAX_DIMENSIONS + 1)
         ]
         if slash:
-            rule = rule.strip().lower()
-            if rule not in families.TIE_RULES:
+            if (rule := rule.strip().lower()) not in families.TIE_RULES:
                 raise _bad(
                     source,
                     kind,

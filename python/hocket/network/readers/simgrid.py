@@ -1,10 +1,7 @@
 """SimGrid platform XML, version 4.1.
 
 A lone cluster becomes a tree, graph or torus. A lone Floyd or Dijkstra zone that wires hosts and routers by
-split-duplex links becomes a tree or graph. Everything else becomes explicit routes between all hosts.
-"""
-
-from __future__ import annotations
+split-duplex links becomes a tree or graph. Everything else becomes explicit routes between all hosts."""
 
 from collections.abc import Callable
 from typing import Final
@@ -96,8 +93,7 @@ class _Reader:
 
     def _children(self, element: Element, zone: Zone) -> None:
         for child in element.children:
-            action = self.actions.get(child.tag)
-            if action is not None:
+            if (action := self.actions.get(child.tag)) is not None:
                 action(child, zone)
             elif child.tag not in _IGNORED:
                 raise child.error(
@@ -106,8 +102,7 @@ class _Reader:
                 )
 
     def _claim(self, name: str, element: Element, zone: Zone) -> None:
-        first = self.names.setdefault(name, element)
-        if first is not element:
+        if (first := self.names.setdefault(name, element)) is not element:
             raise element.error(
                 f"{shown(name)} is defined twice, first at {first.source.at(first.line)}",
                 "give each its own id",
@@ -122,8 +117,7 @@ class _Reader:
         return zone
 
     def _zone(self, element: Element, parent: Zone) -> None:
-        routing = element.get("routing", "Full").upper()
-        if routing not in _ROUTINGS:
+        if (routing := element.get("routing", "Full").upper()) not in _ROUTINGS:
             raise element.error(
                 f"routing {shown(routing)} is not understood",
                 "use Full, Floyd or Dijkstra with explicit routes",
@@ -147,8 +141,7 @@ class _Reader:
         name = element.get("id")
         rate, latency = element.rate("bandwidth"), element.time("latency", "0")
         wire = Wire(name, rate, latency, element.policy("sharing_policy", "SHARED"), element.line)
-        first = self.platform.wires.setdefault(name, wire)
-        if first is not wire:
+        if (first := self.platform.wires.setdefault(name, wire)) is not wire:
             raise element.error(
                 f"link {shown(name)} is defined twice, first in line {first.line}", "rename one"
             )
@@ -211,8 +204,7 @@ class _Reader:
 
 
 def _plain_graph(platform: Platform, defaults: Defaults) -> NetworkDescription | None:
-    """Read a single shortest-path zone whose routes are single full-duplex links, each with its own two
-    ends."""
+    """Read a single shortest-path zone whose routes are single full-duplex links, each with its own two ends."""
     zones = [zone for zone in platform.zones.values() if any(name in platform.home for name in zone.points)]
     if len(zones) != 1 or zones[0].cluster is not None or zones[0].routing in ("FULL", "NONE"):
         return None

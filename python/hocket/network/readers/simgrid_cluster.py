@@ -41,8 +41,7 @@ class Element:
 
     def get(self, name: str, default: str | None = None) -> str:
         """An attribute; without ``default`` it must be there."""
-        value = self.attributes.get(name, default)
-        if value is None or (not value and default is None):
+        if (value := self.attributes.get(name, default)) is None or (not value and default is None):
             raise self.error(f"<{self.tag}> has no {name}", f'add {name}="…"')
         return value
 
@@ -152,8 +151,7 @@ def read_cluster(element: Element) -> Cluster:
     numbers = expand(f"[{radical}]", element.source, element.line, MAX_NODES)
     if "limiter_link" in element.attributes:
         raise element.error("limiter_link is not understood", "fold it into bw, or leave it out")
-    topology = element.get("topology", "FLAT").upper()
-    if topology not in _TOPOLOGIES:
+    if (topology := element.get("topology", "FLAT").upper()) not in _TOPOLOGIES:
         raise element.error(
             f"topology {shown(topology)} is not understood", f"known are {', '.join(_TOPOLOGIES)}"
         )
@@ -259,11 +257,6 @@ def _fat_tree(cluster: Cluster, defaults: Defaults) -> NetworkDescription:
         f"{cluster.name}_switch_{level}_{at}" for level in range(1, levels + 1) for at in range(sizes[level])
     ]
     return families.fat_tree(
-        element.source.name,
-        down,
-        up,
-        cables,
-        Defaults(cluster.rate, cluster.latency, defaults.ranks),
-        element.source.at(element.line),
-        [*cluster.hosts, *names],
-    )
+        element.source.name, down, up, cables, Defaults(cluster.rate, cluster.latency, defaults.ranks),
+        element.source.at(element.line), [*cluster.hosts, *names],
+    )  # fmt: skip

@@ -110,8 +110,7 @@ class Platform:
         if zone.cluster is not None:
             return [(src, dst, self._through_cluster(zone.cluster, src, dst))]
         if zone.routing == "FULL":
-            route = zone.routes.get((src, dst))
-            if route is None:
+            if (route := zone.routes.get((src, dst))) is None:
                 raise self._no_route(zone, src, dst)
             return [(src, dst, route)]
         return self._shortest(zone, src, dst)

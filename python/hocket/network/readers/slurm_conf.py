@@ -1,15 +1,11 @@
 """Slurm's ``topology.conf``, and what ``scontrol show topology`` prints: trees, blocks, rings and tori;
 :mod:`slurm_shapes` says what they mean.
 
-``LinkSpeed`` is that of the links which a line names: from the switch to its ``Nodes`` or ``Switches``. Its
-unit is arbitrary (topology.conf(5)), so it only tells rates in proportion, and nothing where
-all are the same. Unlike Slurm, a switch may have ``Nodes`` and ``Switches`` at once. Switches that list the
-same ``Switches`` are parallel spines.
+``LinkSpeed`` is that of the links which a line names: from the switch to its ``Nodes`` or ``Switches``. Its unit is
+arbitrary (topology.conf(5)), so it only tells rates in proportion, and nothing where all are the same. Unlike Slurm, a
+switch may have ``Nodes`` and ``Switches`` at once. Switches that list the same ``Switches`` are parallel spines.
 
-``scontrol`` adds what it has worked out: levels, sizes, blocks of blocks, placements in a torus.
-"""
-
-from __future__ import annotations
+``scontrol`` adds what it has worked out: levels, sizes, blocks of blocks, placements in a torus."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -72,8 +68,7 @@ def read(source: Source, defaults: Defaults) -> NetworkDescription:
     lines = [_line(source, number, text) for number, text in _logical_lines(source) if text]
     told = _LINES[lines[0].key][0]
     for line in lines:
-        other = _LINES[line.key][0]
-        if other != told:
+        if (other := _LINES[line.key][0]) != told:
             raise source.error(
                 f"{line.key}= tells of {other}, and line {lines[0].number} of {told}", line.number,
                 "keep what is meant in a copy of the file",
@@ -96,8 +91,7 @@ def _logical_lines(source: Source) -> Iterator[tuple[int, str]]:
 
 def _line(source: Source, number: int, text: str) -> _Line:
     values = _pairs(source, number, text)
-    keys = [key for key in _LINES if key in values]
-    if not keys or not values[keys[0]]:
+    if not (keys := [key for key in _LINES if key in values]) or not values[keys[0]]:
         raise source.error("the line names no switch", number, "begin it with SwitchName=… (or BlockName=…)")
     name, allowed = values[keys[0]], _LINES[keys[0]][1]
     for key in values:
@@ -119,8 +113,7 @@ def _pairs(source: Source, line: int, text: str) -> dict[str, str]:
     values: dict[str, str] = {}
     position = 0
     while position < len(text):
-        match = _PAIR.match(text, position)
-        if match is None or match.end() == position:
+        if (match := _PAIR.match(text, position)) is None or match.end() == position:
             raise source.error(
                 f"{shown(text[position:])} is not Key=value",
                 line,
@@ -174,10 +167,6 @@ def _blocks(source: Source, defaults: Defaults, lines: Sequence[_Line]) -> Netwo
     return shapes.blocks_of(source, defaults, blocks, sizes, lines[0].number)
 
 
-def _rings(source: Source, defaults: Defaults, lines: Sequence[_Line]) -> NetworkDescription:
-    return shapes.ring_of(source, defaults, [line.unit() for line in lines], "RingName", lines[0].number)
-
-
 def _tori(source: Source, defaults: Defaults, lines: Sequence[_Line]) -> NetworkDescription:
     tori = [line for line in lines if "PlacementDims" not in line.values]
     shapes.check_only(source, "TorusName", len(tori), tori[-1].number if tori else lines[0].number)
@@ -196,5 +185,10 @@ def _tori(source: Source, defaults: Defaults, lines: Sequence[_Line]) -> Network
 
 
 _READ: Final[dict[str, Callable[[Source, Defaults, Sequence[_Line]], NetworkDescription]]] = {
-    "switches": _switches, "blocks": _blocks, "rings": _rings, "tori": _tori,
-}  # fmt: skip
+    "switches": _switches,
+    "blocks": _blocks,
+    "rings": lambda source, defaults, lines: shapes.ring_of(
+        source, defaults, [line.unit() for line in lines], "RingName", lines[0].number
+    ),
+    "tori": _tori,
+}

@@ -1,9 +1,6 @@
 """The shapes that Slurm's files tell, in whichever syntax: trees of switches, blocks, a ring, a torus.
 
-Readers of a syntax take it apart into :class:`Unit` and :class:`Region`; what these mean is decided here alone.
-"""
-
-from __future__ import annotations
+Readers of a syntax take it apart into :class:`Unit` and :class:`Region`; what these mean is decided here alone."""
 
 import itertools
 import math
@@ -97,8 +94,7 @@ def ring_of(
 ) -> NetworkDescription:
     """Hosts in a ring, each wired to the next in the order of the list, the last to the first. ``what`` the file calls
     its rings."""
-    wired = [ring.nodes for ring in rings if ring.nodes is not None]
-    if not wired:
+    if not (wired := [ring.nodes for ring in rings if ring.nodes is not None]):
         raise source.error(
             "the ring has no nodes", rings[0].name.line if rings else line, "add nodes: n[1-8]"
         )
@@ -155,8 +151,7 @@ def _leave_out_empty(result: NetworkDescription, what: str) -> None:
             left[upper] -= 1
             if not left[upper]:
                 empty.append(upper)
-    gone = set(empty)
-    if gone:
+    if gone := set(empty):
         result.nodes = [node for node in result.nodes if node.name not in gone]
         result.links = [link for link in result.links if link.b not in gone]
         _say_left_out(result, list(dict.fromkeys(empty)), what)
@@ -234,8 +229,7 @@ def _placed(source: Source, sides: Triple, regions: Sequence[Region]) -> list[st
                 )
             held[at] = name
     line = regions[0].line if regions else 0
-    missing = held.count(None)
-    if missing:
+    if missing := held.count(None):
         raise source.error(f"{missing} of {len(held)} places have no host", line, "add a region for them")
     return _each_once(source, [str(name) for name in held], line)
 
@@ -265,8 +259,7 @@ def _allow_spines(description: NetworkDescription) -> None:
     """Makes a graph of switches that are below several others: each is wired to all that list it. Messages take the
     shortest paths.
 
-    Links name the upper switch first. Switches above themselves stay as they are, for the core to refuse.
-    """
+    Links name the upper switch first. Switches above themselves stay as they are, for the core to refuse."""
     upper: dict[str, list[str]] = {node.name: [] for node in description.nodes if not node.is_host}
     piece = {name: {name} for name in upper}  # of the switches joined so far
     tree = True

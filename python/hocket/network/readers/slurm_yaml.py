@@ -1,10 +1,7 @@
 """Slurm's ``topology.yaml`` (since 25.05), and what ``scontrol show topoconf`` prints: trees, blocks, rings (25.11) and
 tori (26.05); :mod:`slurm_shapes` says what they mean.
 
-A ``flat`` topology says nothing about hosts, so it is refused with the way out.
-"""
-
-from __future__ import annotations
+A ``flat`` topology says nothing about hosts, so it is refused with the way out."""
 
 import re
 import shlex
@@ -46,8 +43,7 @@ def mapping(source: Source, node: yaml.Node, what: str, known: tuple[str, ...]) 
         )
     values: dict[str, yaml.Node] = {}
     for key_node, value in node.value:
-        key = text(source, key_node, "a key")
-        if key not in known:
+        if (key := text(source, key_node, "a key")) not in known:
             raise source.error(
                 f"a {what} has no key {shown(key)}",
                 line_of(key_node),
@@ -244,8 +240,7 @@ def _torus(source: Source, defaults: Defaults, node: yaml.Node) -> NetworkDescri
 
 def _region(source: Source, item: yaml.Node) -> shapes.Region:
     values = mapping(source, item, "region", ("anchor", "dims", "nodes"))
-    nodes = _listed(source, values.get("nodes"), "nodes")
-    if nodes is None or len(values) != 3:
+    if (nodes := _listed(source, values.get("nodes"), "nodes")) is None or len(values) != 3:
         raise source.error("a region needs anchor, dims and nodes", line_of(item), "add what is missing")
     anchor, dims = (_triple(source, values[key], key) for key in ("anchor", "dims"))
     return shapes.Region(anchor, dims, nodes, line_of(item))

@@ -1,7 +1,5 @@
 """Hocket's own format, TOML; ``docs/networks.md`` describes it."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Iterable
@@ -76,20 +74,17 @@ class _Table:
         return self.source.at(self.lines.get(key, self.line))
 
     def text(self, key: str) -> str | None:
-        value = self.values.get(key)
-        if value is None or (isinstance(value, str) and value):
+        if (value := self.values.get(key)) is None or (isinstance(value, str) and value):
             return value
         raise self.error(f"{key} must be a name in quotes", key, f'write {key} = "…"')
 
     def name(self, key: str) -> str:
-        value = self.text(key)
-        if value is None:
+        if (value := self.text(key)) is None:
             raise self.error(f"this [[{self.kind}]] has no {key}", remedy=f'add {key} = "…"')
         return value
 
     def quantity(self, key: str, parser: Callable[[str], float], default: float) -> float:
-        value = self.values.get(key)
-        if value is None:
+        if (value := self.values.get(key)) is None:
             return default
         if not isinstance(value, str):
             example = "1Gbit" if parser is parse_rate else "5us"
@@ -166,8 +161,7 @@ class _Document:
             yield _Table(self.source, kind, value, line, keys)
 
     def read(self) -> NetworkDescription:
-        shape = self.values.get("shape", "tree")
-        if shape not in ("tree", "graph"):
+        if (shape := self.values.get("shape", "tree")) not in ("tree", "graph"):
             raise self.source.error(
                 f"there is no shape {shown(shape)}", self._line_of("shape"), 'write shape = "tree" or "graph"'
             )
@@ -218,8 +212,7 @@ class _Document:
             raise self.source.error("paths are of a graph", line, 'write shape = "graph" or remove paths')
         beside = load_beside(self.source, self.values["paths"], line, "paths")
         result.paths = read_paths(beside)
-        unknown = result.paths.addresses.keys() - {host.name for host in result.hosts}
-        if unknown:
+        if unknown := result.paths.addresses.keys() - {host.name for host in result.hosts}:
             raise beside.error(
                 f"the network has no host {shown(min(unknown))}",
                 remedy="find the paths of this network: hocket network discover --paths",
@@ -229,8 +222,7 @@ class _Document:
     def _switch(self, table: _Table, result: NetworkDescription) -> None:
         own, name = table.over(self.defaults), table.name("name")
         result.add_switch(name, table.at("name"))
-        uplink = table.text("uplink")
-        if uplink is not None:
+        if (uplink := table.text("uplink")) is not None:
             result.links.append(Link(uplink, name, own.rate, own.latency, table.at("uplink")))
         elif "rate" in table.values or "latency" in table.values:
             key = "rate" if "rate" in table.values else "latency"
@@ -284,8 +276,7 @@ class _Document:
         return NetworkDescription(source=self.source.name, shape="grid", grid=grid)
 
     def _names(self, table: _Table, sides: list[int]) -> list[str] | None:
-        name = table.text("coordinates")
-        if name is None:
+        if (name := table.text("coordinates")) is None:
             return None
         return read_coordinates(
             load_beside(self.source, name, table.at("coordinates").line, "coordinates"), sides
@@ -293,8 +284,7 @@ class _Document:
 
 
 def _parse(source: Source) -> dict[str, Any]:
-    long_key = _LONG_KEY.search(source.text)
-    if long_key:
+    if long_key := _LONG_KEY.search(source.text):
         line = source.text.count("\n", 0, long_key.end()) + 1
         raise source.error("a key of more than 50 parts", line, "a network file needs no such key")
     try:
@@ -314,12 +304,10 @@ def _headers(text: str) -> dict[str, list[tuple[int, dict[str, int]]]]:
     found: dict[str, list[tuple[int, dict[str, int]]]] = {}
     keys: dict[str, int] = {}
     for number, line in enumerate(text.split("\n"), 1):
-        header = _HEADER.match(line)
-        if header:
+        if header := _HEADER.match(line):
             keys = {}
             found.setdefault(header[1], []).append((number, keys))
         else:
-            key = _KEY.match(line)
-            if key:
+            if key := _KEY.match(line):
                 keys.setdefault(key[1], number)
     return found
