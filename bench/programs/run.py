@@ -1,10 +1,10 @@
 """Whole programs in the lab, with Hocket by its defaults and without: wall time from the launcher's start to its end.
 
-    python bench/programs/run.py PROGRAM… [--mpi mpich] [--python PYTHON] [--npb BIN] [--shuffle 1] [--pairs 1] [--append]
+    python bench/programs/run.py PROGRAM… [--mpi mpich] [--python PYTHON] [--npb BIN] [--shuffle 1] [--pairs 1]
 
 PROGRAM: pencils, gradients and sort need a PYTHON with mpi4py, mpi4py-fft and scipy; salt needs LAMMPS (lmp), silicon
 Quantum ESPRESSO (pw.x), of Debian's packages lammps and quantum-espresso for example (with --mpi
-/usr/bin/mpirun.openmpi); ft and is the folder with the binaries of NASA's benchmarks, class A, made for 32 ranks of that
+/usr/bin/mpirun.openmpi); ft and is the folder with the binaries of NASA's benchmarks, class A, for 32 ranks of this
 MPI. Jobs with and without take turns; nothing is known from before. Needs root. Writes bench/results/programs.{csv,md}.
 """
 
