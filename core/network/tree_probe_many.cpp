@@ -9,9 +9,8 @@
 namespace hocket {
 namespace {
 
-constexpr double apart = 0.95;  ///< of the rates within a set: less between it and others is a reason to test it
-constexpr double hardly_apart =
-    0.99;                         ///< where none was found lately: small ones leave each other what others cannot use
+constexpr double apart = 0.95;         ///< of the rates within a set: less between it and others is a reason to test it
+constexpr double hardly_apart = 0.99;  ///< where none was found lately: small ones use what large ones leave
 constexpr double joined = 0.75;   ///< of the predicted rates between its last hosts: less is several that were joined
 constexpr double together = 0.9;  ///< of the predicted rates within a set: less is no single bottleneck
 constexpr std::uint32_t sweeps = 3;        ///< tests of a split, and one again
