@@ -26,16 +26,16 @@ WIDTH: Final = 110  # of the table where no terminal says how wide it is
 
 def algorithm_names(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
     """The algorithms whose names begin so."""
-    return sorted({s.name for s in _core.all_algorithms() if s.name.startswith(incomplete)})
+    return sorted({s.name for s in _core.Algorithm.all() if s.name.startswith(incomplete)})
 
 
 def entries_of(name: str | None) -> list[Algorithm]:
     """All algorithms, from the most special to the most general, or those of a name. Raises UsageError."""
-    entries = [s for s in _core.all_algorithms() if name in (None, s.name)]
+    entries = [s for s in _core.Algorithm.all() if name in (None, s.name)]
     if not entries:
         from hocket.network.description import suggestion
 
-        near = suggestion(name or "", [s.name for s in _core.all_algorithms()])
+        near = suggestion(name or "", [s.name for s in _core.Algorithm.all()])
         raise UsageError(f"no algorithm is called '{name}'", remedy=near or "'hocket info' lists them all")
     return entries
 
@@ -178,7 +178,7 @@ def info(name: str | None, flags: Flags, mpi_name: str | None) -> None:
     from hocket import __version__, _core
     from hocket.system.cache import cache_dir
 
-    settings = [_setting(variable, os.environ) for variable in _core.variables()]
+    settings = [_setting(variable, os.environ) for variable in _core.Variable.all()]
     mpis = _mpis(mpi_name)
     cache = str(cache_dir())
     network = os.environ.get("HOCKET_NETWORK") or (str(SITE_NETWORK) if SITE_NETWORK.is_file() else None)
@@ -200,7 +200,7 @@ def info(name: str | None, flags: Flags, mpi_name: str | None) -> None:
         ],
     )
     if not wants_json():
-        for complaint in _core.wrong_variables([f"{key}={value}" for key, value in os.environ.items()]):
+        for complaint in _core.Variable.complaints([f"{key}={value}" for key, value in os.environ.items()]):
             click.echo(f"hocket: warning: {complaint}", err=True)
 
 

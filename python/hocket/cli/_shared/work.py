@@ -162,7 +162,7 @@ def _unless_stopped(chunks: Iterable[bytes | str]) -> Iterator[bytes]:
     from hocket import _core
 
     for chunk in chunks:
-        _core.check_cancelled()
+        _core.Progress.check()
         yield chunk if isinstance(chunk, bytes) else chunk.encode(errors="backslashreplace")
 
 
