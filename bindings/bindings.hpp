@@ -23,8 +23,10 @@
 #include "core/error.hpp"
 #include "core/network/tree_probe.hpp"
 #include "core/plan/program.hpp"
+#include "core/schedule/bounds.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/schedule/verify.hpp"
+#include "runtime/environment/variables.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -55,6 +57,8 @@ template <>
 inline constexpr auto fields<Stream> = std::tuple(&Stream::from, &Stream::to);
 template <>
 inline constexpr auto fields<LinkSpec> = std::tuple(&LinkSpec::a, &LinkSpec::b, &LinkSpec::rate, &LinkSpec::latency);
+template <>
+inline constexpr auto fields<TrueBound> = std::tuple(&TrueBound::seconds, &TrueBound::phases);
 template <>
 inline constexpr auto fields<TurnWait> = std::tuple(&TurnWait::waiting, &TurnWait::releasing, &TurnWait::capacity);
 
@@ -115,6 +119,9 @@ void bind_elements(nb::module_& m);
 void bind_element_moves(nb::module_& m);
 void bind_choose(nb::module_& m);
 void bind_order(nb::module_& m);
+
+/// Bytes that an exchange in two levels may use on a host: two calls of a communicator may be under way, and share it.
+inline std::uint64_t host_memory() { return runtime::find_variable("HOCKET_HOST_MEMORY")->fallback / 2; }
 
 /// Appends one line "phase,src,dst,origin,target,offset,length"; a target of everyone is "*".
 void append_line(std::string& text, std::uint64_t phase, Hop hop, const Piece& piece);

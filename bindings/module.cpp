@@ -23,8 +23,8 @@ void bind_progress(nb::module_& m) {
       .def(
           "attach", [](Progress& progress) { Progress::attach(&progress); },
           "The calling thread's work reports here. Detach before the thread goes on to something else.")
-      .def_static("detach", [] { Progress::attach(nullptr); });
-  m.def("check_cancelled", &Progress::check, "Raises Cancelled if the calling thread's work is to end.");
+      .def_static("detach", [] { Progress::attach(nullptr); })
+      .def_static("check", &Progress::check, "Raises Cancelled if the calling thread's work is to end.");
 }
 
 void bind_environment(nb::module_& m) {
@@ -40,11 +40,14 @@ void bind_environment(nb::module_& m) {
       .def_ro("fallback", &Variable::fallback)
       .def_ro("least", &Variable::least)
       .def_ro("most", &Variable::most)
-      .def_ro("words", &Variable::words);
-  m.attr("MOST_OUTSTANDING") = hocket::runtime::most_outstanding;
-  m.def("variables", &hocket::runtime::variables, "The environment variables of Hocket.");
-  m.def("wrong_variables", &hocket::runtime::wrong_variables, "environment"_a,
-        "One line for each wrong value or unknown HOCKET_ name among NAME=VALUE texts.");
+      .def_ro("words", &Variable::words)
+      .def_static("all", &hocket::runtime::variables)
+      .def_static("complaints", &hocket::runtime::wrong_variables, "environment"_a,
+                  "One line for each wrong value or unknown HOCKET_ name among NAME=VALUE texts.");
+  nb::module_ limits = nb::borrow<nb::module_>(m.attr("limits"));
+  limits.attr("most_outstanding") = hocket::runtime::most_outstanding;
+  limits.attr("usual_segment") = hocket::runtime::usual_segment;
+  limits.attr("host_memory") = host_memory();
 }
 
 }  // namespace
@@ -86,8 +89,9 @@ NB_MODULE(_core, m) {
   bind_model(m);
   bind_plan(m);
   bind_memory(m);
-  bind_elements(m);
-  bind_element_moves(m);
+  nb::module_ elements = m.def_submodule("elements", "Kernels that sort and move records, timed on arrays of numpy.");
+  bind_elements(elements);
+  bind_element_moves(elements);
   bind_choose(m);
   bind_order(m);
   bind_two_level(m);

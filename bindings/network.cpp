@@ -1,6 +1,8 @@
 #include "bindings.hpp"
 #include "core/network/alternatives.hpp"
 #include "core/network/switch_links.hpp"
+#include "core/schedule/bounds.hpp"
+#include "core/two_level/exchange.hpp"
 
 template <>
 inline constexpr auto fields<Equipment> = std::tuple(&Equipment::rate, &Equipment::latency, &Equipment::ranks);
@@ -93,39 +95,21 @@ NetworkSpec fat_tree(const Numbers& down, const Numbers& up, const Numbers& cabl
 }
 
 void bind_families(nb::module_& m) {
+  // `equipment` of all links and hosts: (rate, latency, ranks a host).
   nb::class_<NetworkSpec>(m, "NetworkSpec", "Nodes and links of a family of networks, unchecked.")
+      .def_static("tree", &tree_spec, "parents"_a, "hosts"_a, "equipment"_a,
+                  "A tree of switches, each with the one above it, -1 for none, and its number of hosts.")
+      .def_static(
+          "fat_tree", &fat_tree, "down"_a, "up"_a, "cables"_a, "equipment"_a, "names"_a = Names{},
+          "An extended generalised fat tree; a level each of children, parents and parallel cables. `names`: of "
+          "all nodes, level by level from the hosts.")
+      .def_static("dragonfly", &dragonfly_spec, "groups"_a, "routers"_a, "hosts"_a, "between"_a, "equipment"_a,
+                  "Groups of routers with hosts, and links between any two groups.")
+      .def_static("dragonfly_plus", &dragonfly_plus_spec, "groups"_a, "leaves"_a, "hosts"_a, "spines"_a, "between"_a,
+                  "equipment"_a, "Groups of leaves with hosts and spines, and links between any two groups.")
       .def_ro("names", &NetworkSpec::names)
       .def_ro("ranks", &NetworkSpec::ranks, "per node, 0 for a switch")
       .def_ro("links", &NetworkSpec::links, "(node, node, rate, latency) per link, in bytes per second and seconds");
-  m.def(
-      "build",
-      [](std::unique_ptr<NetworkSpec, nb::deleter<NetworkSpec>> spec) {
-        nb::gil_scoped_release release;
-        return Network::with_routes(std::move(*spec));
-      },
-      "spec"_a, "The network, with all checks made; it takes over the specification, which is of no use afterwards.");
-
-  // `equipment` of all links and hosts: (rate, latency, ranks a host).
-  m.def("tree_spec", &tree_spec, "parents"_a, "hosts"_a, "equipment"_a,
-        "A tree of switches, each with the one above it, -1 for none, and its number of hosts.");
-  m.def(
-      "fat_tree_spec", &fat_tree, "down"_a, "up"_a, "cables"_a, "equipment"_a, "names"_a = Names{},
-      "An extended generalised fat tree; a level each of children, parents and parallel cables. `names`: of all nodes, "
-      "level by level from the hosts.");
-  m.def("dragonfly_spec", &dragonfly_spec, "groups"_a, "routers"_a, "hosts"_a, "between"_a, "equipment"_a,
-        "Groups of routers with hosts, and links between any two groups.");
-  m.def("dragonfly_plus_spec", &dragonfly_plus_spec, "groups"_a, "leaves"_a, "hosts"_a, "spines"_a, "between"_a,
-        "equipment"_a, "Groups of leaves with hosts and spines, and links between any two groups.");
-}
-
-void bind_switch_links(nb::module_& m) {
-  nb::class_<SwitchLink>(m, "SwitchLink", "A link between switches with at least two hosts on either side.")
-      .def_ro("link", &SwitchLink::link, "index into Network.links")
-      .def_ro("hosts", &SwitchLink::hosts, "on the side that has fewer")
-      .def_ro("level", &SwitchLink::level, "links from that side's end of the inter-switch link to its farthest host");
-  m.def("switch_links", &switch_links, "network"_a, "Of a tree, in the order of links; none of other networks.");
-  m.def("settled_width", &settled_width, "measured"_a, "pairs"_a,
-        "What a measured width stands for, in hosts' speeds; at most `pairs`.");
 }
 
 }  // namespace
@@ -190,56 +174,77 @@ void bind_network(nb::module_& m) {
           "match_host", [](const Network& n, const Names& names) { return match_host(n, names).hosts; }, "names"_a,
           "hosts that a machine of these names may be, the best name first: one, none, or several if it is not certain")
       .def("restricted_to", &Network::restricted_to, "ranks_per_node"_a,
-           "the same network and routes with fewer ranks, as a smaller communicator sees it");
+           "the same network and routes with fewer ranks, as a smaller communicator sees it")
+      .def("rerouted", &rerouted, "routes"_a, "explicit routes (from, to, channels), and its own for all other pairs")
+      .def(
+          "equal_ways",
+          [](const Network& n, Node src, Node dst, std::size_t most) {
+            if (src >= n.nodes() || dst >= n.nodes()) throw InputError("no such host");
+            return equal_ways(n.spec(), src, dst, most);
+          },
+          "src"_a, "dst"_a, "most"_a, "the shortest ways between two hosts of a graph, as channels")
+      .def("switch_links", &switch_links, "of a tree, in the order of links; none of other networks")
+      .def("balanced", &balance_routes, "demand"_a, unlocked(),
+           "with other ties (torus) or next hops (graph) where those even the loads, else as it is; the next hops of a "
+           "graph without tables, written out")
+      .def("host_groups", &groups_of)
+      .def("one_rank_a_host", &one_rank_a_host, "the same network with one rank on every host")
+      .def("cost_profile", &profile_of, "the profile nearest to the rate and latency of hosts")
+      .def_static(
+          "tree",
+          [](Names names, Numbers ranks, const Numbers& a, const Numbers& b, const Reals& rates, const Reals& latencies,
+             Numbers ports) {
+            return build_linked(Shape::tree, std::move(names), std::move(ranks), a, b, rates, latencies,
+                                std::move(ports));
+          },
+          "names"_a, "ranks"_a, "link_a"_a, "link_b"_a, "rates"_a, "latencies"_a, "ports"_a = Numbers{},
+          "A tree of switches. Ports: messages that each rank of a host sends, and receives, at once, per node; none: "
+          "one.")
+      .def_static(
+          "graph",
+          [](Names names, Numbers ranks, const Numbers& a, const Numbers& b, const Reals& rates, const Reals& latencies,
+             const Hops& next_hops, Numbers ports, Numbers forwards) {
+            return build_linked(Shape::graph, std::move(names), std::move(ranks), a, b, rates, latencies,
+                                std::move(ports), next_hops, std::move(forwards));
+          },
+          "names"_a, "ranks"_a, "link_a"_a, "link_b"_a, "rates"_a, "latencies"_a, "next_hops"_a = Hops{},
+          "ports"_a = Numbers{}, "forwards"_a = Numbers{},
+          "Any connected graph, routed along shortest paths, or by forwarding tables: (node, destination, channel), "
+          "the "
+          "destination None for every one that has no entry of its own and no link to the node. Ports as of a tree; "
+          "forwards: 1 for hosts that pass on what is for others, per node.")
+      .def_static("grid", &build_grid, "kind"_a, "sides"_a, "rate"_a, "latency"_a, "names"_a = Names{}, "ranks"_a = 1,
+                  "ties"_a = Names{}, "ports"_a = 1,
+                  "A torus, mesh or hypercube; hosts are named by their coordinates unless names are given; ties by "
+                  "parity unless given, one text of '+' and '-' per side.")
+      .def_static("ties_by_rule", &ties_by_rule, "rule"_a, "sides"_a, "The ties of a torus: \"up\" or \"parity\".")
+      .def_static("routed", &build_routed, "names"_a, "ranks"_a, "channel_names"_a, "channel_rates"_a,
+                  "channel_latencies"_a, "routes"_a, "ports"_a = Numbers{},
+                  "Hosts, channels and explicit routes. Ports as of a tree.")
+      .def_static(
+          "of_spec",
+          [](std::unique_ptr<NetworkSpec, nb::deleter<NetworkSpec>> spec) {
+            nb::gil_scoped_release release;
+            return Network::with_routes(std::move(*spec));
+          },
+          "spec"_a, "With all checks made; it takes over the specification, which is of no use afterwards.");
 
-  m.def(
-      "build_network",
-      [](Names names, Numbers ranks, const Numbers& a, const Numbers& b, const Reals& rates, const Reals& latencies,
-         Numbers ports) {
-        return build_linked(Shape::tree, std::move(names), std::move(ranks), a, b, rates, latencies, std::move(ports));
-      },
-      "names"_a, "ranks"_a, "link_a"_a, "link_b"_a, "rates"_a, "latencies"_a, "ports"_a = Numbers{},
-      "A tree of switches. Ports: messages that each rank of a host sends, and receives, at once, per node; none: "
-      "one.");
-  m.def(
-      "build_graph",
-      [](Names names, Numbers ranks, const Numbers& a, const Numbers& b, const Reals& rates, const Reals& latencies,
-         const Hops& next_hops, Numbers ports, Numbers forwards) {
-        return build_linked(Shape::graph, std::move(names), std::move(ranks), a, b, rates, latencies, std::move(ports),
-                            next_hops, std::move(forwards));
-      },
-      "names"_a, "ranks"_a, "link_a"_a, "link_b"_a, "rates"_a, "latencies"_a, "next_hops"_a = Hops{},
-      "ports"_a = Numbers{}, "forwards"_a = Numbers{},
-      "Any connected graph, routed along shortest paths, or by forwarding tables: (node, destination, channel), the "
-      "destination None for every one that has no entry of its own and no link to the node. Ports as of a tree; "
-      "forwards: 1 for hosts that pass on what is for others, per node.");
-  m.def("build_grid", &build_grid, "kind"_a, "sides"_a, "rate"_a, "latency"_a, "names"_a = Names{}, "ranks"_a = 1,
-        "ties"_a = Names{}, "ports"_a = 1,
-        "A torus, mesh or hypercube; hosts are named by their coordinates unless names are given; ties by parity "
-        "unless given, one text of '+' and '-' per side.");
-  m.def("ties_by_rule", &ties_by_rule, "rule"_a, "sides"_a, "The ties of a torus: \"up\" or \"parity\".");
-  m.def("build_routed", &build_routed, "names"_a, "ranks"_a, "channel_names"_a, "channel_rates"_a,
-        "channel_latencies"_a, "routes"_a, "ports"_a = Numbers{},
-        "Hosts, channels and explicit routes. Ports as of a tree.");
-  m.def("rerouted", &rerouted, "network"_a, "routes"_a,
-        "Explicit routes (from, to, channels), and the network's own for all other pairs.");
-  m.def(
-      "equal_ways",
-      [](const Network& n, Node src, Node dst, std::size_t most) {
-        if (src >= n.nodes() || dst >= n.nodes()) throw InputError("no such host");
-        return equal_ways(n.spec(), src, dst, most);
-      },
-      "network"_a, "src"_a, "dst"_a, "most"_a, "The shortest ways between two hosts of a graph, as channels.");
+  nb::class_<SwitchLink>(m, "SwitchLink", "A link between switches with at least two hosts on either side.")
+      .def_ro("link", &SwitchLink::link, "index into Network.links")
+      .def_ro("hosts", &SwitchLink::hosts, "on the side that has fewer")
+      .def_ro("level", &SwitchLink::level, "links from that side's end of the inter-switch link to its farthest host")
+      .def_static("settled_width", &settled_width, "measured"_a, "pairs"_a,
+                  "What a measured width stands for, in hosts' speeds; at most `pairs`.");
   m.def("least_load", &least_load, "rates"_a, "items"_a, unlocked(),
         "For each item the option (channels) such that the fullest channel carries little; its number.");
   m.def("disjoint_ways", &disjoint_ways, "channels"_a, "items"_a, "budget"_a, unlocked(),
         "For each item the option (channels) such that no channel is in two of them; None where none is found.");
   bind_families(m);
-  bind_switch_links(m);
 }
 
 void bind_tree_probe(nb::module_& m) {
-  nb::class_<Bottleneck>(m, "Bottleneck", "Hosts that share one rate to all others.")
+  nb::class_<TreeProbe> probe(m, "TreeProbe", "Which streams to measure next, and the tree that their rates tell.");
+  nb::class_<Bottleneck>(probe, "Bottleneck", "Hosts that share one rate to all others.")
       .def_prop_ro(
           "hosts",
           [](const Bottleneck& b) {
@@ -251,7 +256,7 @@ void bind_tree_probe(nb::module_& m) {
           "at most half of all, in order")
       .def_ro("out", &Bottleneck::out, "bytes per second to all others; infinite if its hosts do not use it up")
       .def_ro("into", &Bottleneck::in, "bytes per second from all others");
-  nb::class_<TreeProbe>(m, "TreeProbe", "Which streams to measure next, and the tree that their rates tell.")
+  probe
       .def(nb::init<std::uint32_t, std::uint64_t, std::uint32_t>(), "hosts"_a, "seed"_a, "most"_a,
            "most: rounds that may be asked for, about")
       .def_static(

@@ -4,9 +4,14 @@
 
 #include "bindings.hpp"
 #include "core/algorithms/all_gather/ring_form.hpp"
-#include "core/algorithms/registry.hpp"
+#include "core/choose/request.hpp"
 #include "core/limits.hpp"
 #include "core/model/predict.hpp"
+
+template <>
+inline constexpr auto fields<Estimate> = std::tuple(&Estimate::name, &Estimate::seconds);
+template <>
+inline constexpr auto fields<Forecast> = std::tuple(&Forecast::candidates, &Forecast::library);
 
 namespace {
 
@@ -24,6 +29,10 @@ struct NetworkForm {
     return found.form->phase(src, dst);
   }
 };
+
+std::pair<double, std::string_view> seconds_and_kind(const Prediction& prediction) {
+  return {prediction.seconds, to_string(prediction.kind)};
+}
 
 ByteView view(const nb::bytes& data) { return {static_cast<const std::uint8_t*>(data.data()), data.size()}; }
 
@@ -91,8 +100,9 @@ void bind_plan(nb::module_& m) {
            "transfers first to before last of the rank's own as lines, as Schedule.csv() has them")
       .def("__eq__", [](const RankProgram& p, const RankProgram& q) { return p == q; });
 
-  nb::class_<NetworkForm>(m, "ClosedForm",
-                          "An all-to-all in closed form: any rank's row without the rest of the schedule.")
+  nb::class_<NetworkForm> closed(m, "ClosedForm",
+                                 "An all-to-all in closed form: any rank's row without the rest of the schedule.");
+  closed
       .def(nb::init<const Network&, const Demand&, const std::string&>(), "network"_a, "demand"_a, "algorithm"_a = "",
            nb::keep_alive<1, 2>(), unlocked(),
            "Raises InputError where there is none; that of `algorithm`, where it has one, however far from the bound.")
@@ -102,9 +112,9 @@ void bind_plan(nb::module_& m) {
       .def(
           "predict",
           [](const NetworkForm& r, const Demand& demand, double alpha) {
-            return predict(r.network, demand, *r.found.form, alpha);
+            return seconds_and_kind(predict(r.network, demand, *r.found.form, alpha));
           },
-          "demand"_a, "alpha"_a = 0.0, unlocked(), "The time of the whole, as plan() has it.")
+          "demand"_a, "alpha"_a = 0.0, unlocked(), "Seconds of the whole and how they are known, as plan() has them.")
       .def(
           "program", [](const NetworkForm& r, Rank rank) { return rank_program(r.network, *r.found.form, rank); },
           "rank"_a, unlocked())
@@ -114,10 +124,18 @@ void bind_plan(nb::module_& m) {
             return verify_sample(r.network, *r.found.form, messages, seed);
           },
           "messages"_a, "seed"_a = 1, unlocked(), "Checks random messages.");
-  nb::class_<Ring>(m, "Ring", "An all-gather, reduce-scatter or all-reduce round one ring: any rank's row alone.")
-      .def(nb::init<const Network&, const Demand&>(), "network"_a, "demand"_a, nb::keep_alive<1, 2>(), unlocked(),
+  nb::class_<Ring> ring(m, "Ring", "An all-gather, reduce-scatter or all-reduce round one ring: any rank's row alone.");
+  ring.def(nb::init<const Network&, const Demand&>(), "network"_a, "demand"_a, nb::keep_alive<1, 2>(), unlocked(),
            "Raises InputError where there is none.")
       .def_prop_ro("phases", [](const Ring& r) { return r.found.form->phases(); })
+      .def(
+          "predict",
+          [](const Ring& r, const Demand& demand) {
+            const std::uint64_t phases = r.found.form->phases();
+            const double bytes = static_cast<double>(phases) * static_cast<double>(demand.bytes);
+            return seconds_and_kind({seconds_by_phases(r.network, phases, bytes), Prediction::Kind::by_phases});
+          },
+          "demand"_a, unlocked(), "Seconds of the whole and how they are known.")
       .def_prop_ro("algorithm", [](const Ring& r) { return r.found.algorithm; })
       .def(
           "program", [](const Ring& r, Rank rank, std::uint32_t window) { return r.found.form->program(rank, window); },
@@ -133,7 +151,7 @@ void bind_plan(nb::module_& m) {
             return verify_ring(r.network, rows.order(), rows.pattern(), rows.turn_waits());
           },
           unlocked(), "Looks at every edge, and so at every transfer.");
-  nb::class_<RingCertificate>(m, "RingCertificate", "What a look at every edge of a ring found.")
+  nb::class_<RingCertificate>(ring, "Certificate", "What a look at every edge of a ring found.")
       .def_ro("edges", &RingCertificate::edges)
       .def_ro("channels", &RingCertificate::channels, "of the edges' routes")
       .def_ro("collisions", &RingCertificate::collisions)
@@ -144,14 +162,13 @@ void bind_plan(nb::module_& m) {
       .def_prop_ro("contention_free", &RingCertificate::contention_free)
       .def_prop_ro("complete", &RingCertificate::complete)
       .def_prop_ro("ok", &RingCertificate::ok);
-  nb::class_<SampleCertificate>(m, "SampleCertificate", "What a check of random messages found.")
+  nb::class_<SampleCertificate>(closed, "Certificate", "What a check of random messages found.")
       .def_ro("messages", &SampleCertificate::messages)
       .def_ro("channels", &SampleCertificate::channels, "checked, of their routes")
       .def_ro("collisions", &SampleCertificate::collisions)
       .def_ro("unordered", &SampleCertificate::unordered)
       .def_ro("findings", &SampleCertificate::findings)
       .def_prop_ro("ok", &SampleCertificate::ok);
-  m.def("rank_programs", &rank_programs, "schedule"_a, "waits"_a);
 
   nb::class_<Plan>(m, "Plan", "A schedule, its waits, and what is known about both: made by planning, or read.")
       .def(
@@ -178,6 +195,24 @@ void bind_plan(nb::module_& m) {
       .def_ro("certificate", &Plan::certificate, "of plan(): of schedule and waits")
       .def_ro("plan_seconds", &Plan::plan_seconds, "that schedule and waits took")
       .def_ro("verify_seconds", &Plan::verify_seconds)
+      .def_ro("bounds", &Plan::bounds, "of an all-to-all, if asked for")
+      .def_ro("forecast", &Plan::forecast,
+              "if asked for: (name, seconds) of a run's candidates, and of libraries' calls")
+      .def_ro("two_level", &Plan::two_level, "what ranks do, where this is a plan of one rank a host for them")
+      .def(
+          "predict", [](const Plan& p, const RunCosts& costs, std::uint64_t most) { return forecast(p, costs, most); },
+          "costs"_a, "most_compared"_a, unlocked(), "The forecast of a plan that has none.")
+      .def(
+          "least",
+          [](const Plan& p, const Network& network, double alpha) {
+            const Least least = least_of(known_algorithm(p.algorithm, p.demand.pattern), network, p.demand,
+                                         lower_bounds(network, p.demand), alpha);
+            return std::pair(least.phases, least.seconds);
+          },
+          "network"_a, "alpha"_a = 0.0, unlocked(),
+          "No schedule of the algorithm has fewer phases, and none takes fewer seconds, computed anew; of one that "
+          "this "
+          "version does not know, under the strictest port model.")
       .def("encode",
            [](const Plan& p) {
              const Bytes bytes = [&p] {

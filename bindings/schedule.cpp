@@ -2,6 +2,7 @@
 
 #include "bindings.hpp"
 #include "core/algorithms/plan_exchange.hpp"
+#include "core/model/simulate.hpp"
 #include "core/schedule/shared_channels.hpp"
 
 void append_line(std::string& text, std::uint64_t phase, Hop hop, const Piece& piece) {
@@ -47,6 +48,19 @@ nb::bytes csv_of(const Schedule& schedule, std::uint64_t first, std::uint64_t la
     for (std::uint64_t i = schedule.phase_begin()[phase]; i < schedule.phase_begin()[phase + 1]; ++i)
       schedule.each_piece(i, [&](const Piece& piece) { append_line(text, phase, schedule.hops()[i], piece); });
   return nb::bytes(text.data(), text.size());
+}
+
+nb::ndarray<nb::numpy, std::uint32_t, nb::ndim<2>> channel_use_of(const Schedule& schedule, const Network& network,
+                                                                  std::uint64_t first,
+                                                                  std::optional<std::uint64_t> last) {
+  const std::uint64_t end = last.value_or(schedule.phases());
+  std::vector<std::uint32_t>* use = nullptr;
+  {
+    const nb::gil_scoped_release release;
+    use = new std::vector<std::uint32_t>(channel_use(network, schedule, first, end));
+  }
+  const nb::capsule owner(use, [](void* p) noexcept { delete static_cast<std::vector<std::uint32_t>*>(p); });
+  return {use->data(), {static_cast<std::size_t>(end - first), network.channels()}, owner};
 }
 
 std::vector<std::uint64_t> lengths_of(const Schedule& schedule) {
@@ -122,6 +136,9 @@ void bind_demand(nb::module_& m) {
           "total_bytes", [](const Demand& d) { return d.matrix.total_bytes(); }, "of an irregular demand")
       .def_prop_ro("pattern", [](const Demand& d) { return to_string(d.pattern); })
       .def_ro("contributions", &Demand::contributions)
+      .def_prop_ro(
+          "run_window", [](const Demand& d) { return run_window(d); },
+          "messages that a rank may have unacknowledged unless the user says otherwise")
       .def_ro("ranks", &Demand::ranks)
       .def_ro("bytes", &Demand::bytes)
       .def_prop_ro("messages", &Demand::messages);
@@ -148,15 +165,15 @@ void bind_demand(nb::module_& m) {
           },
           "ranks"_a, "bytes"_a, "root"_a = 0, "`bytes` of each message or contribution")
       .def("can_follow", &Collective::can_follow, "demand"_a, "root"_a = 0,
-           "whether calls of any size can follow a plan of this demand");
-  m.def(
-      "collectives",
-      [] {
-        std::vector<const Collective*> all;
-        for (const Collective& collective : collectives()) all.push_back(&collective);
-        return all;
-      },
-      nb::rv_policy::reference, "all that can be planned");
+           "whether calls of any size can follow a plan of this demand")
+      .def_static(
+          "all",
+          [] {
+            std::vector<const Collective*> all;
+            for (const Collective& collective : collectives()) all.push_back(&collective);
+            return all;
+          },
+          nb::rv_policy::reference, "that can be planned");
 }
 
 void bind_bounds(nb::module_& m) {
@@ -166,25 +183,36 @@ void bind_bounds(nb::module_& m) {
       .def_ro("seconds", &Bounds::seconds, "no schedule takes less time")
       .def_prop_ro("one_port_seconds", &Bounds::one_port_seconds,
                    "none whose ranks send, and receive, one message at a time")
-      .def_ro("bottleneck", &Bounds::bottleneck, "channel");
+      .def_ro("bottleneck", &Bounds::bottleneck, "channel")
+      .def(
+          "least_phases",
+          [](const Bounds& bounds, const Network& network, const Demand& demand, PortModel ports) {
+            return least_phases(network, demand, bounds, ports);
+          },
+          "network"_a, "demand"_a, "ports"_a, "no schedule of this port model has fewer phases");
   m.def("lower_bounds", &lower_bounds, "network"_a, "demand"_a, unlocked());
-  nb::class_<FreeRoutesBound>(m, "FreeRoutesBound", "Seconds that no all-to-all takes less, whatever its routes.")
+  nb::class_<TrueBounds> bounds(m, "TrueBounds", "Of an all-to-all, each as (seconds, messages that take as long).");
+  bounds.def_ro("installed_routes", &TrueBounds::installed_routes)
+      .def_ro("ports", &TrueBounds::ports)
+      .def_ro("free_routes", &TrueBounds::free_routes)
+      .def_ro("balanced_routes", &TrueBounds::balanced_routes, "None where they are no better")
+      .def_ro("message_seconds", &TrueBounds::message_seconds, "of a message at a host's full speed")
+      .def_ro("in_phases", &TrueBounds::in_phases, "messages of all but the free routes are phases, and whole");
+  m.def("true_bounds", &true_bounds, "network"_a, "demand"_a, "direct"_a = true, unlocked(),
+        "Of these routes, of the ports, of any and of balanced routes. `direct`: no message is cut.");
+  m.def(
+      "free_routes",
+      [](const Network& network, const Demand& demand) {
+        return free_routes(network, demand, lower_bounds(network, demand));
+      },
+      "network"_a, "demand"_a, unlocked(), "The bound of any routes; None: too large, or only routes are known.");
+  nb::class_<FreeRoutesBound>(bounds, "FreeRoutes", "Seconds that no all-to-all takes less, whatever its routes.")
       .def_ro("seconds", &FreeRoutesBound::seconds)
       .def_ro("prices", &FreeRoutesBound::prices, "of the channels: the certificate, which priced_seconds() checks")
-      .def_ro("exact", &FreeRoutesBound::exact, "no prices say more than 0.1 % more");
-  m.def("price_channels", &price_channels, "network"_a, "demand"_a, unlocked(),
-        "A bound of an all-to-all for all routes, by prices that grow where cheapest ways are busy; None: too large.");
+      .def_ro("exact", &FreeRoutesBound::exact, "no prices say more than 0.1 % more")
+      .def_ro("by", &FreeRoutesBound::by, "how they were found");
   m.def("priced_seconds", &priced_seconds, "network"_a, "demand"_a, "prices"_a, unlocked(),
         "The bound of an all-to-all for all routes that prices of the channels certify.");
-  m.def("lockstep_seconds", &lockstep_seconds, "network"_a, "schedule"_a, "alpha"_a = 0.0, unlocked(),
-        "Seconds if each phase begins when the one before is over, without latencies.");
-  m.def("token_seconds", nb::overload_cast<const Network&, const Schedule&>(&token_seconds), "network"_a, "schedule"_a,
-        unlocked(),
-        "Seconds if each transfer begins when those before it on its channels are over, without per-message costs and "
-        "latencies.");
-  m.def("balance_routes", &balance_routes, "network"_a, "demand"_a, unlocked(),
-        "The network with other ties (torus) or next hops (graph) where those even the loads, else as it is; the next "
-        "hops of a graph without tables, written out.");
 }
 
 void bind_algorithms(nb::module_& m) {
@@ -206,16 +234,16 @@ void bind_algorithms(nb::module_& m) {
               throw InputError("algorithm '" + std::string(s.name) + "' cannot serve this: " + std::string(reason));
             return s.make(n, d, {alpha, seed});
           },
-          "network"_a, "demand"_a, "alpha"_a = 0.0, "seed"_a = 1, unlocked());
-  m.def(
-      "all_algorithms", [] { return std::vector<const Algorithm*>(all_algorithms().begin(), all_algorithms().end()); },
-      nb::rv_policy::reference);
-  m.def(
-      "find_algorithm",
-      [](const std::string& name, const std::string& pattern) -> const Algorithm& {
-        return find_algorithm(name, parse_pattern(pattern));
-      },
-      "name"_a, "pattern"_a = "all-to-all", nb::rv_policy::reference);
+          "network"_a, "demand"_a, "alpha"_a = 0.0, "seed"_a = 1, unlocked())
+      .def_static(
+          "all", [] { return std::vector<const Algorithm*>(all_algorithms().begin(), all_algorithms().end()); },
+          nb::rv_policy::reference)
+      .def_static(
+          "find",
+          [](const std::string& name, const std::string& pattern) -> const Algorithm& {
+            return find_algorithm(name, parse_pattern(pattern));
+          },
+          "name"_a, "pattern"_a = "all-to-all", nb::rv_policy::reference, "Raises InputError.");
 }
 
 }  // namespace
@@ -235,6 +263,24 @@ void bind_schedule(nb::module_& m) {
       .def("lengths", &lengths_of, "bytes per transfer")
       .def("csv", &csv_of, "first_phase"_a, "last_phase"_a,
            "Lines phase,src,dst,origin,target,offset,length of the phases [first_phase, last_phase)")
+      .def(
+          "lockstep_seconds",
+          [](const Schedule& s, const Network& network, double alpha) { return lockstep_seconds(network, s, alpha); },
+          "network"_a, "alpha"_a = 0.0, unlocked(), "if each phase begins when the one before is over, no latencies")
+      .def(
+          "token_seconds", [](const Schedule& s, const Network& network) { return token_seconds(network, s); },
+          "network"_a, unlocked(),
+          "if each transfer begins when those before it on its channels are over, no latencies and per-message costs")
+      .def(
+          "transfers_on",
+          [](const Schedule& s, const Network& network, std::span<const Channel> channels) {
+            return transfers_on(network, s, channels);
+          },
+          "network"_a, "channels"_a, unlocked(),
+          "per listed channel the transfers whose routes contain it, in schedule order")
+      .def("channel_use", &channel_use_of, "network"_a, "first"_a = 0, "last"_a.none() = nb::none(),
+           "messages by phase (rows), from `first` to before `last`, and channel (columns)")
+      .def("programs", &rank_programs, "waits"_a, "the RankProgram of each rank")
       .def_static("from_rows", &schedule_from_rows, "ranks"_a, "bytes"_a, "rows"_a);
   bind_bounds(m);
   bind_algorithms(m);

@@ -15,7 +15,7 @@ def check(network: _core.Network, algorithm: str) -> None:
     assert certificate.ok and certificate.contention_free and certificate.complete
     form = _core.ClosedForm(network, demand, algorithm)
     assert (form.algorithm, form.phases) == (algorithm, planned.schedule.phases)
-    for rank, program in enumerate(_core.rank_programs(planned.schedule, waits)):
+    for rank, program in enumerate(planned.schedule.programs(waits)):
         assert form.program(rank) == program
     sample = form.verify_sample(40, 1)
     assert sample.ok, sample.findings

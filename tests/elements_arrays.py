@@ -18,8 +18,8 @@ DTYPES: dict[str, np.dtype[Any]] = {
 GUARD = 64  # bytes that must stay as they are on both sides of an output
 
 
-def key_type(dtype: np.dtype[Any]) -> _core.KeyType:
-    return getattr(_core.KeyType, f"{dtype.kind}{8 * dtype.itemsize}")
+def key_type(dtype: np.dtype[Any]) -> _core.elements.KeyType:
+    return getattr(_core.elements.KeyType, f"{dtype.kind}{8 * dtype.itemsize}")
 
 
 def special_values(dtype: np.dtype[Any]) -> list[int]:

@@ -92,4 +92,4 @@ def next_hops(plan: NetworkPlan, shape: Shape, way: dict[tuple[int, str], int]) 
 
 def routed(plan: NetworkPlan, hops: list[tuple[int, int, int]]) -> _core.Network:
     a, b = zip(*plan.links, strict=True)
-    return _core.build_graph(plan.names, plan.ranks, list(a), list(b), plan.rates, [1e-6] * len(a), hops)
+    return _core.Network.graph(plan.names, plan.ranks, list(a), list(b), plan.rates, [1e-6] * len(a), hops)

@@ -17,8 +17,8 @@ def fingerprints() -> dict[str, str]:
         f"unequal {seed}": random_tree(Random(seed), 20, switch_link=unequal).build() for seed in range(6)
     }
     networks |= {f"graph {seed}": random_graph(Random(seed), 16).build("graph") for seed in range(4)}
-    networks["torus"] = _core.build_grid("torus", [4, 4], 1e9, 1e-6)
-    networks["odd torus"] = _core.build_grid("torus", [5, 5], 1e9, 1e-6)  # repair searches long here
+    networks["torus"] = _core.Network.grid("torus", [4, 4], 1e9, 1e-6)
+    networks["odd torus"] = _core.Network.grid("torus", [5, 5], 1e9, 1e-6)  # repair searches long here
     found = {}
     for label, network in networks.items():
         contributions = [4096 + i for i in range(network.ranks)]
@@ -27,12 +27,12 @@ def fingerprints() -> dict[str, str]:
             "all-gather": _core.Demand(network.ranks, 4096, "all-gather", contributions),
             "irregular": random_demand(Random(network.ranks), network.ranks, "sparse"),
         }
-        for algorithm in _core.all_algorithms():
+        for algorithm in _core.Algorithm.all():
             demand = demands[algorithm.pattern]
             if algorithm.why_not(network, demand):
                 continue
             schedule = algorithm.make(network, demand)
-            waits = _core.derive_waits(network, schedule)
+            waits = _core.Waits.derive(network, schedule)
             plan = _core.Plan(network, schedule, waits, demand, algorithm.name, 0, 0.0, 0.0)
             text = repr((schedule.rows(), [waits.of(i) for i in range(len(schedule))])).encode()
             found[f"{label} {algorithm.name}"] = hashlib.sha256(text + plan.encode()).hexdigest()

@@ -88,5 +88,5 @@ def plan_of(
     demand = _core.Demand(network.ranks, size, pattern, sizes or [])
     certificate = _core.verify(network, demand, schedule)
     assert certificate.complete, certificate.findings
-    waits = _core.derive_waits(network, schedule, window)
+    waits = _core.Waits.derive(network, schedule, window)
     return _core.Plan(network, schedule, waits, demand, "by hand", 0, 0.0, 0.0)

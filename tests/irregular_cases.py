@@ -19,8 +19,8 @@ LOADS = ("sparse", "dense", "skewed", "equal", "one message", "to one", "from on
 
 # The networks of the figures to reach.
 FIGURES: dict[str, Callable[[], _core.Network]] = {
-    "torus": lambda: _core.build_grid("torus", [8, 8], 1.25e8, 1e-6),
-    "hypercube": lambda: _core.build_grid("hypercube", [6], 1.25e8, 1e-6),
+    "torus": lambda: _core.Network.grid("torus", [8, 8], 1.25e8, 1e-6),
+    "hypercube": lambda: _core.Network.grid("hypercube", [6], 1.25e8, 1e-6),
     "tree b": lambda: PAPER_B().build(),
     "tree c": lambda: PAPER_C().build(),
 }
@@ -45,9 +45,9 @@ def random_network(rng: Random, shape: str) -> _core.Network:
         case "graph":
             return random_graph(rng, rng.randint(2, 10)).build("graph")
         case "torus" | "mesh":
-            return _core.build_grid(shape, [rng.randint(2, 5), rng.randint(2, 4)], 1.25e8, 1e-6)
+            return _core.Network.grid(shape, [rng.randint(2, 5), rng.randint(2, 4)], 1.25e8, 1e-6)
         case "hypercube":
-            return _core.build_grid(shape, [rng.randint(1, 4)], 1.25e8, 1e-6)
+            return _core.Network.grid(shape, [rng.randint(1, 4)], 1.25e8, 1e-6)
         case "star":
             return star(rng.randint(2, 12)).build()
     return one_host(rng.randint(2, 5))

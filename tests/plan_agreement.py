@@ -28,7 +28,6 @@ from hocket.demand.collectives import (
 from hocket.launch.environment import plan_for_run
 from hocket.network import read_network
 from hocket.network.writer import network_files
-from hocket.planning import aggregation
 from hocket.planning.plan import plan_collective
 from plan_file import INDEX, split
 from rank_programs import Machine
@@ -64,7 +63,7 @@ def _graph(lot: Random) -> _core.Network:
     ring = [(host, (host + 1) % len(ranks)) for host in range(len(ranks))]
     a, b = zip(*ring, *(lot.sample(range(len(ranks)), 2) for _ in range(lot.randint(0, 3))), strict=True)
     names, rates = [f"n{host}" for host in range(len(ranks))], [RATE] * len(a)
-    return _core.build_graph(
+    return _core.Network.graph(
         names, ranks, a, b, rates, [0.0] * len(a), [], [2] * len(ranks), [1] * len(ranks)
     )
 
@@ -156,7 +155,7 @@ def draw(seed: int, folder: Path) -> Case:
     more, demand = _asked(lot, collective, network, size, root, folder / f"demand-{seed}")
     able = [
         (one.name, one.ports.name)
-        for one in _core.all_algorithms()
+        for one in _core.Algorithm.all()
         if one.pattern == scheduled_as(collective) and not one.why_not(network, demand.scheduled_as)
     ]
     algorithm, ports = ("auto", "") if lot.random() < 0.5 or not able else lot.choice(able)
@@ -170,7 +169,7 @@ def draw(seed: int, folder: Path) -> Case:
     two_level = (
         not collective.by_matrix
         and not collective.rooted
-        and aggregation.runs_two_level(network, demand)
+        and network.host_groups().runs(demand, _core.limits.host_memory)
         and (family == "graph" or lot.random() < 0.2)
     )
     if two_level:  # between hosts, algorithms that serve ranks may serve nothing
@@ -237,7 +236,7 @@ def check(case: Case, folder: Path) -> Outcome:
         _bounds(told, outcome)
     if outcome.refused:
         entry = COLLECTIVES[case.collective]
-        if _core.find_algorithm(told["algorithm"], entry.pattern).contention_free:
+        if _core.Algorithm.find(told["algorithm"], entry.pattern).contention_free:
             outcome.wrong.append("the verifier refuses what is free of contention")
         if path.exists():
             outcome.wrong.append("a refused plan is saved")
@@ -324,7 +323,7 @@ def run_cases(outcomes: Sequence[Outcome], store: Path, folder: Path) -> None:
             plans.append(folder / f"run-{case.seed}-{pattern}.hkt")
             plans[-1].write_bytes(plan_for_run(network, pattern, case.run_window).encode())
         shown = plan_collective(
-            case.collective, network, _core.REFERENCE_BYTES, window=case.run_window, root=case.root
+            case.collective, network, _core.limits.reference_bytes, window=case.run_window, root=case.root
         )
         ask(outcome, "without a file", plans, sorted({0, network.ranks // 2}), shown.encode())
     (folder / "asked").write_text("".join(lines))

@@ -9,7 +9,7 @@ from strategies import star
 
 
 def make_plan(network: _core.Network, schedule: _core.Schedule, size: int, window: int = 1) -> _core.Plan:
-    waits = _core.derive_waits(network, schedule, window)
+    waits = _core.Waits.derive(network, schedule, window)
     return _core.Plan(network, schedule, waits, _core.Demand(network.ranks, size), "tree", 12, 0.25, 0.5)
 
 
@@ -46,7 +46,7 @@ def gathering() -> _core.Plan:
     network = star(3).build()
     schedule = _core.Schedule.from_rows(3, 100, rows)
     demand = _core.Demand(3, 100, "all-gather", [100, 0, 40])
-    waits = _core.derive_waits(network, schedule)
+    waits = _core.Waits.derive(network, schedule)
     return _core.Plan(network, schedule, waits, demand, "by hand", 2, 1.0, 1.0)
 
 
@@ -55,7 +55,7 @@ def forwarded() -> _core.Network:
     names, ranks = ["s0", "s1", "s2", "a", "b", "c"], [0, 0, 0, 1, 1, 1]
     hops = [(0, None, 0), (1, None, 2), (2, None, 4), (0, 5, 5)]
     links = [0, 1, 2, 0, 1, 2], [1, 2, 0, 3, 4, 5]
-    return _core.build_graph(names, ranks, *links, [1e9] * 6, [1e-6] * 6, hops)
+    return _core.Network.graph(names, ranks, *links, [1e9] * 6, [1e-6] * 6, hops)
 
 
 def small() -> bytes:
@@ -74,7 +74,7 @@ def exchanging() -> _core.Plan:
     ]
     network = star(4).build()
     schedule = _core.Schedule.from_rows(4, demand.bytes, rows)
-    waits = _core.derive_waits(network, schedule)
+    waits = _core.Waits.derive(network, schedule)
     return _core.Plan(network, schedule, waits, demand, "by hand", 2, 1.0, 1.0)
 
 

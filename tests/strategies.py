@@ -52,7 +52,7 @@ class NetworkPlan:
         return [node for node, ranks in enumerate(self.ranks) for _ in range(ranks)]
 
     def build(self, kind: str = "tree") -> _core.Network:
-        make = _core.build_network if kind == "tree" else _core.build_graph
+        make = _core.Network.tree if kind == "tree" else _core.Network.graph
         a, b = [x for x, _ in self.links], [y for _, y in self.links]
         return make(self.names, self.ranks, a, b, self.rates, [LATENCY] * len(a))
 
@@ -226,7 +226,7 @@ def fat_tree(down: list[int], up: list[int], rng: Random | None = None) -> Netwo
     names += [f"s{level}.{at}" for level, size in enumerate(sizes) if level for at in range(size)]
     wired = [
         (names[a], names[b])
-        for a, b, *_ in _core.fat_tree_spec(down, up, [1] * len(up), (RATE, LATENCY, 1)).links
+        for a, b, *_ in _core.NetworkSpec.fat_tree(down, up, [1] * len(up), (RATE, LATENCY, 1)).links
     ]
     if rng is not None:
         rng.shuffle(names)

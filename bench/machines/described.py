@@ -63,7 +63,7 @@ def _full_bisection(job: Job) -> tuple[_core.Network, range]:
     """A star: only hosts' own links are shared."""
     nodes = job.nodes
     names = ["switch", *(f"n{at}" for at in range(nodes))]
-    core = _core.build_network(
+    core = _core.Network.tree(
         names,
         [0] + [job.ranks_per_node] * nodes,
         [*range(1, nodes + 1)],

@@ -55,7 +55,7 @@ def messages_at_once(
     edges = np.linspace(0, run.seconds, slots + 1)
     start, end = np.asarray(run.start), np.asarray(run.end)
     found = []
-    for transfers in _core.transfers_on(network, schedule, channels):
+    for transfers in schedule.transfers_on(network, channels):
         chosen = np.asarray(transfers, dtype=np.int64)
         # What each message has carried until each edge of time, in seconds of carrying.
         carried = np.clip(edges[:, None] - start[chosen], 0, (end - start)[chosen]).sum(axis=1)
@@ -66,7 +66,7 @@ def messages_at_once(
 def both(network: _core.Network) -> list[tuple[str, _core.Schedule, _core.Simulation]]:
     """Name, schedule and run of the library's ring and of the plan."""
     demand = _core.Demand(network.ranks, BYTES, "all-gather")
-    native = _core.find_algorithm("neighbor-ring", "all-gather").make(network, demand)
+    native = _core.Algorithm.find("neighbor-ring", "all-gather").make(network, demand)
     planned = plan_collective("all-gather", network, BYTES)
     ours = _core.simulate(network, planned.schedule, planned.waits, "token")
     return [

@@ -38,7 +38,7 @@ Make = Callable[[], Any]  # a graph, a short form, or a network
 def all_ports(kind: str, *sides: int) -> _core.Network:
     """A grid whose hosts send and get on all their links at once."""
     ports = sides[0] if kind == "hypercube" else 2 * len(sides)
-    return _core.build_grid(kind, list(sides), 125e6, 5e-6, ports=ports)
+    return _core.Network.grid(kind, list(sides), 125e6, 5e-6, ports=ports)
 
 
 def short_forms(*names: str) -> dict[str, Make]:
@@ -182,7 +182,7 @@ def by_shortest_paths(network: _core.Network) -> _core.Network:
                 hops.append((node, dst, chosen))
     a, b = [a for a, _ in network.links], [b for _, b in network.links]
     rates = [network.rate(2 * i) for i in range(len(a))]
-    return _core.build_graph(
+    return _core.Network.graph(
         network.names, ranks, a, b, rates, [network.latency(2 * i) for i in range(len(a))], hops
     )
 

@@ -59,14 +59,14 @@ def window_of(flow: str) -> int:
 def ours(referee: Referee, network: _core.Network, name: str, size: int, latency: float) -> list[Result]:
     """The tree schedule under each flow control: SMPI's time, and our prediction of it."""
     demand = _core.Demand(network.ranks, size)
-    schedule = _core.find_algorithm("tree").make(network, demand)
+    schedule = _core.Algorithm.find("tree").make(network, demand)
     bound = _core.lower_bounds(network, demand).seconds
     # SMPI's own costs: no processor time, TCP's round-trip unfairness, barriers as measured there.
     parameters = _core.ModelParameters(barrier=referee.barrier(), latency_weighted=True)
     results = []
     for flow in FLOWS:
         tokens = flow not in ("barrier", "free")
-        waits = _core.derive_waits(network, schedule, window_of(flow)) if tokens else None
+        waits = _core.Waits.derive(network, schedule, window_of(flow)) if tokens else None
         text = program_text(schedule, waits, window_of(flow), barrier=flow == "barrier")
         seconds = referee.program(text)
         predicted = _core.simulate(network, schedule, waits, flow, parameters).seconds

@@ -147,10 +147,12 @@ class AllReduces {
 
 }  // namespace
 
-Least least_of(const Algorithm& algorithm, const Network& network, const Demand& demand, const Bounds& bounds,
+Least least_of(const Algorithm* algorithm, const Network& network, const Demand& demand, const Bounds& bounds,
                double alpha) {
-  if (!algorithm.own_ways)
-    return {least_phases(network, demand, bounds, algorithm.ports), least_seconds(network, demand, bounds, alpha)};
+  if (algorithm == nullptr || !algorithm->own_ways) {
+    const PortModel ports = algorithm == nullptr ? PortModel::one_port : algorithm->ports;
+    return {least_phases(network, demand, bounds, ports), least_seconds(network, demand, bounds, alpha)};
+  }
   const std::optional<FreeRoutesBound> free = price_channels(network, demand);
   return {fewest_phases(network, PortModel::all_port), free ? free->seconds : 0};
 }
@@ -172,8 +174,8 @@ Plan choose_schedule(const Network& network, const Demand& demand, const Schedul
     costs.sharing = &sharing.emplace(network, each_pair(network, demand.bytes));
   std::optional<Least> of_any_routes;  // takes long
   const auto least = [&](const Algorithm& algorithm) {
-    if (!algorithm.own_ways) return least_of(algorithm, network, demand, bounds, costs.alpha);
-    if (!of_any_routes) of_any_routes = least_of(algorithm, network, demand, bounds, costs.alpha);
+    if (!algorithm.own_ways) return least_of(&algorithm, network, demand, bounds, costs.alpha);
+    if (!of_any_routes) of_any_routes = least_of(&algorithm, network, demand, bounds, costs.alpha);
     return *of_any_routes;
   };
   double bound = std::numeric_limits<double>::infinity();

@@ -27,9 +27,10 @@ struct Least {
   double seconds = 0;
 };
 
-/// The bounds of an algorithm's schedules; where it takes its own ways (Algorithm::own_ways), those of any routes.
-/// `bounds`: those of the demand on the network's routes.
-[[nodiscard]] Least least_of(const Algorithm& algorithm, const Network& network, const Demand& demand,
+/// The bounds of an algorithm's schedules; where it takes its own ways (Algorithm::own_ways), those of any routes; of
+/// null, one that this version does not know, those of the strictest port model. `bounds`: those of the demand on the
+/// network's routes.
+[[nodiscard]] Least least_of(const Algorithm* algorithm, const Network& network, const Demand& demand,
                              const Bounds& bounds, double alpha);
 
 /// The schedule that serves the demand best (docs/decisions/0021-one-choice-of-schedule.md). The sizes of the demand

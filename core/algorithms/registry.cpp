@@ -25,14 +25,19 @@ std::vector<const Algorithm*> by_rank(Pattern pattern) {
   return found;
 }
 
+const Algorithm* known_algorithm(std::string_view name, Pattern pattern) {
+  const Pattern served = reduces(pattern) ? Pattern::all_gather : pattern;
+  const auto found =
+      std::ranges::find_if(table, [&](const Algorithm* one) { return one->pattern == served && one->name == name; });
+  return found == std::ranges::end(table) ? nullptr : *found;
+}
+
 const Algorithm& find_algorithm(std::string_view name, Pattern pattern) {
-  if (reduces(pattern)) return find_algorithm(name, Pattern::all_gather);
+  if (const Algorithm* const found = known_algorithm(name, pattern)) return *found;
+  if (reduces(pattern)) pattern = Pattern::all_gather;
   std::string known;
-  for (const Algorithm* const algorithm : table) {
-    if (algorithm->pattern != pattern) continue;
-    if (algorithm->name == name) return *algorithm;
-    known += (known.empty() ? "" : ", ") + std::string(algorithm->name);
-  }
+  for (const Algorithm* const algorithm : table)
+    if (algorithm->pattern == pattern) known += (known.empty() ? "" : ", ") + std::string(algorithm->name);
   throw InputError("no " + std::string(to_string(pattern)) + " algorithm is called '" + std::string(name) +
                    "'; there are " + known);
 }

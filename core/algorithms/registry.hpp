@@ -104,6 +104,14 @@ struct Algorithm {
 /// The algorithms of a pattern that are chosen automatically, by ascending `rank`.
 [[nodiscard]] std::vector<const Algorithm*> by_rank(Pattern pattern);
 
+/// Null for one that this version does not know. Reductions are scheduled as all-gathers.
+[[nodiscard]] const Algorithm* known_algorithm(std::string_view name, Pattern pattern);
+/// The port model that an algorithm keeps; the strictest for one that this version does not know.
+[[nodiscard]] inline PortModel ports_of(std::string_view algorithm, Pattern pattern) {
+  const Algorithm* const known = known_algorithm(algorithm, pattern);
+  return known == nullptr ? PortModel::one_port : known->ports;
+}
+
 /// Throws InputError that lists the known names. Reductions are scheduled as all-gathers.
 [[nodiscard]] const Algorithm& find_algorithm(std::string_view name, Pattern pattern = Pattern::all_to_all);
 

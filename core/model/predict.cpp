@@ -133,6 +133,16 @@ std::optional<Prediction> simulated_by_phase(const Network& network, const Deman
 
 }  // namespace
 
+ModelParameters costs_of(const CostProfile& profile) {
+  return {.alpha = profile.send,
+          .receive = profile.receive,
+          .eager = profile.eager,
+          .token = profile.token,
+          .token_work = profile.send,
+          .overhead = profile.wire,
+          .contention = profile.contention};
+}
+
 std::string_view to_string(Prediction::Kind kind) {
   constexpr std::array<std::string_view, 3> names{"simulated", "by phases", "by load"};
   return names[static_cast<std::size_t>(kind)];

@@ -5,11 +5,15 @@
 #include <string_view>
 
 #include "core/demand/demand.hpp"
+#include "core/model/simulate.hpp"
 #include "core/network/network.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/schedule/waits.hpp"
 
 namespace hocket {
+
+/// Costs by rule of thumb.
+[[nodiscard]] ModelParameters costs_of(const CostProfile& profile);
 
 struct Prediction {
   enum class Kind : std::uint8_t {

@@ -10,12 +10,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/demand/demand.hpp"
 #include "core/network/network.hpp"
 #include "core/network/spec.hpp"
 #include "core/plan/binary.hpp"
 #include "core/plan/program.hpp"
+#include "core/schedule/bounds.hpp"
 #include "core/schedule/schedule.hpp"
 #include "core/schedule/verify.hpp"
 #include "core/schedule/waits.hpp"
@@ -45,6 +47,20 @@ struct PlanHeader {
   double predicted_seconds = 0;
 };
 
+/// A way in which a run may carry the exchange out, and its predicted seconds; none if it cannot be simulated.
+struct Estimate {
+  std::string_view name;
+  std::optional<double> seconds = {};
+};
+
+/// Candidates of a run, the fastest first, and the algorithms of MPI libraries: as fast as simulated, the fastest
+/// first, or, where there are no candidates, step after step by the rates of links alone.
+struct Forecast {
+  std::vector<Estimate> candidates, library;
+};
+
+struct TwoLevelPlan;  // choose/request.hpp
+
 /// A schedule and what is known about it, whether planning has made it or a file holds it.
 struct Plan {
   std::string algorithm;
@@ -52,14 +68,17 @@ struct Plan {
   std::uint64_t bound_phases = 0;  ///< no schedule of the algorithm's port model has fewer
   double bound_seconds = 0;        ///< no schedule takes less time, per-message costs counted
   Schedule schedule{0, 0};
-  Waits waits = {};                             ///< without `begin` while there are none
-  double predicted_seconds = 0;                 ///< with its waits
-  std::string_view prediction = {};             ///< what kind (model/predict.hpp); empty: none yet, or of a file
-  std::shared_ptr<const Network> network = {};  ///< null where planner or reader has it
-  double alpha = 0;                             ///< seconds that a message was taken to cost its sender
-  std::uint64_t seed = 1;                       ///< of algorithms that draw lots
-  std::optional<Certificate> certificate = {};  ///< of schedule and waits
-  double plan_seconds = 0, verify_seconds = 0;  ///< that schedule and waits, and the certificate, took
+  Waits waits = {};                              ///< without `begin` while there are none
+  double predicted_seconds = 0;                  ///< with its waits
+  std::string_view prediction = {};              ///< what kind (model/predict.hpp); empty: none yet, or of a file
+  std::shared_ptr<const Network> network = {};   ///< null where planner or reader has it
+  double alpha = 0;                              ///< seconds that a message was taken to cost its sender
+  std::uint64_t seed = 1;                        ///< of algorithms that draw lots
+  std::optional<Certificate> certificate = {};   ///< of schedule and waits
+  double plan_seconds = 0, verify_seconds = 0;   ///< that schedule and waits, and the certificate, took
+  std::optional<TrueBounds> bounds = {};         ///< of an all-to-all, if asked for
+  std::optional<Forecast> forecast = {};         ///< if asked for
+  std::shared_ptr<TwoLevelPlan> two_level = {};  ///< what ranks do, where this plan is of one rank a host for them
 };
 
 /// The plan, which has its network, as the bytes of a file.

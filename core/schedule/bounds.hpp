@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/demand/demand.hpp"
@@ -106,6 +107,7 @@ struct FreeRoutesBound {
   double seconds = 0;
   std::vector<double> prices;
   bool exact = false;  ///< routes are known, split over several ways, that take no more than 1.001 times as long
+  std::string_view by = "prices";  ///< how the prices were found; "one path" where there are no other routes
 };
 
 /// Seconds that no all-to-all takes less, whatever its routes, by prices of the channels: the bytes pay at least what
@@ -119,5 +121,29 @@ struct FreeRoutesBound {
 /// busy (multiplicative weights, each step looking one ahead), as many steps as about half a second has. None where the
 /// first step alone would take many seconds: thousands of switches with hosts. Throws InputError as priced_seconds().
 [[nodiscard]] std::optional<FreeRoutesBound> price_channels(const Network& network, const Demand& demand);
+
+/// The bound of any routes: of a tree that of its only ones, `bounds`. None where only routes are known, or where
+/// price_channels() knows none.
+[[nodiscard]] std::optional<FreeRoutesBound> free_routes(const Network& network, const Demand& demand,
+                                                         const Bounds& bounds);
+
+/// Seconds of a bound, and how many messages at a host's full speed take as long.
+struct TrueBound {
+  double seconds = 0, phases = 0;
+};
+
+/// The bounds of an all-to-all: of the routes as installed, of the ports, of any routes, and of the routes that
+/// balance_routes() proposes in place of installed ones, where these are better.
+struct TrueBounds {
+  TrueBound installed_routes, ports;
+  std::optional<FreeRoutesBound> free_routes = {};
+  std::optional<TrueBound> balanced_routes = {};
+  double message_seconds = 0;  ///< of a message at a host's full speed
+  bool in_phases = false;      ///< phases, but those of any routes, are whole: no message is cut, and no link is slower
+                               ///< than the hosts, so that a phase takes a message's time
+};
+
+/// `direct`: no messages are cut. Takes a second or two at 500 hosts.
+[[nodiscard]] TrueBounds true_bounds(const Network& network, const Demand& demand, bool direct);
 
 }  // namespace hocket

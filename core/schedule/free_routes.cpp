@@ -209,4 +209,47 @@ std::optional<FreeRoutesBound> price_channels(const Network& network, const Dema
   return best;
 }
 
+std::optional<FreeRoutesBound> free_routes(const Network& network, const Demand& demand, const Bounds& bounds) {
+  if (network.shape() == Shape::routed || network.channels() == 0) return {};
+  if (network.tree() == nullptr) return price_channels(network, demand);
+  FreeRoutesBound only{bounds.seconds, std::vector<double>(network.channels(), 0), true, "one path"};
+  only.prices[bounds.bottleneck] = 1;
+  return only;
+}
+
+TrueBounds true_bounds(const Network& network, const Demand& demand, bool direct) {
+  const NetworkSpec& spec = network.spec();
+  const Bounds bounds = lower_bounds(network, demand);
+  TrueBounds found;
+  if (network.host_rate() > 0) found.message_seconds = static_cast<double>(demand.bytes) / network.host_rate();
+  bool slower = false;
+  for (Channel c = 0; c < network.channels(); ++c) slower = slower || network.rate(c) < network.host_rate();
+  found.in_phases = direct && (network.equal_rates() || !slower);
+  const auto of_routes = [&](const Network& routed, const Bounds& of) -> TrueBound {
+    if (!found.in_phases) return {of.seconds, found.message_seconds > 0 ? of.seconds / found.message_seconds : 0};
+    std::uint64_t most = 0;
+    for (Channel c = 0; c < of.load.size(); ++c)
+      most = std::max(most, (of.load[c] + routed.capacity(c) - 1) / routed.capacity(c));
+    return {of.seconds, static_cast<double>(most)};
+  };
+  double leaving = 0;  // messages, one after the other at each port
+  for (const Node host : network.hosts()) {
+    const double ports = spec.ports.empty() ? 1 : spec.ports[host];
+    leaving = std::max(leaving, (network.ranks() - spec.ranks[host]) / ports);
+    found.ports.phases = std::max(found.ports.phases, std::ceil((network.ranks() - 1) / ports));
+  }
+  found.ports.seconds = leaving * found.message_seconds;
+  if (!found.in_phases) found.ports.phases = leaving;
+  found.installed_routes = of_routes(network, bounds);
+  found.free_routes = free_routes(network, demand, bounds);
+  if (spec.next_hops.empty() && spec.shape != Shape::torus) return found;
+  try {
+    const Network other = balance_routes(network, demand);
+    const Bounds balanced = lower_bounds(other, demand);
+    if (balanced.seconds < bounds.seconds) found.balanced_routes = of_routes(other, balanced);
+  } catch (const InputError&) {  // too large
+  }
+  return found;
+}
+
 }  // namespace hocket

@@ -50,7 +50,7 @@ def network(sides: tuple[int, ...], ranks: int = 1) -> tuple[_core.Network, list
         places.append(number)
     grid = [side for side in [*lengths, *depths] if side > 1]
     kind = "mesh" if grid else "torus"
-    return _core.build_grid(
+    return _core.Network.grid(
         kind, grid or [1], INTERFACE, LATENCY, [], ranks, [], INTERFACES if grid else 1
     ), places
 

@@ -52,7 +52,7 @@ def network(hosts: Sequence[str], ranks: int = 1) -> tuple[_core.Network, list[i
         links.append((f"lrdn{number + 1:04}", leaf, INTERFACE))
     hosts_there = [f"lrdn{number + 1:04}" for number in sorted(set(numbers))]
     at = {name: place for place, name in enumerate([*names, *hosts_there])}
-    core = _core.build_network(
+    core = _core.Network.tree(
         [*names, *hosts_there],
         [0] * len(names) + [ranks] * len(hosts_there),
         [at[a] for a, _, _ in links],

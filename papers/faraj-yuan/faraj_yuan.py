@@ -31,7 +31,7 @@ RATE: Final = 100e6 / 8  # of the paper's Ethernet
 def table4() -> list[list[str]]:
     """The schedule for figure 1, laid out as the paper does: a row per phase."""
     network = read_network(str(ROOT / "examples/networks/figure1.toml"))
-    schedule = _core.find_algorithm("tree").make(network, _core.Demand(6, 1))
+    schedule = _core.Algorithm.find("tree").make(network, _core.Demand(6, 1))
     rows = [[""] * 6 for _ in range(schedule.phases)]
     for phase, src, dst, *_ in schedule.rows():
         column = BRANCH[src] + (3 if BRANCH[src] == BRANCH[dst] else 0)

@@ -69,7 +69,7 @@ def with_processors(network: _core.Network, rate: float) -> _core.Network:
     ]
     hosts = [f"n{rank}" for rank in range(ranks)]
     processors = [f"processor of {host}" for host in hosts]
-    return _core.build_routed(
+    return _core.Network.routed(
         hosts, [1] * ranks, names + processors, rates + [rate] * ranks, latencies + [0.0] * ranks, routes
     )
 
@@ -90,7 +90,7 @@ class Machine:
 
     def plan(self, demand: _core.Demand, scheme: str, seed: int = 1) -> _core.Schedule:
         """A scheme of the registry, for this machine's per-message cost."""
-        algorithm = _core.find_algorithm(scheme, "irregular")
+        algorithm = _core.Algorithm.find(scheme, "irregular")
         return algorithm.make(self.planned, demand, self.alpha, seed)
 
     def seconds(self, model: str, schedule: _core.Schedule, scheme: str) -> float:
@@ -155,7 +155,7 @@ def cm5(ranks: int = 32) -> Machine:
         names += [f"n{i}" for i in range(ranks)]
         a, b, rates = zip(*links, strict=True)
         on = [0] * switches + [1] * ranks
-        return _core.build_network(names, on, list(a), list(b), list(rates), [0.0] * len(links))
+        return _core.Network.tree(names, on, list(a), list(b), list(rates), [0.0] * len(links))
 
     network = with_processors(tree(20e6 * data), processor)
     return Machine(f"CM-5, {ranks} nodes", tree(processor / 2), network, network, 88e-6, 0.0, ("flows",))
@@ -170,6 +170,6 @@ def ipsc(ranks: int = 64) -> Machine:
     after the other, here at half the speed each.
     """
     rate = 1 / 0.394e-6
-    cube = _core.build_grid("hypercube", [ranks.bit_length() - 1], rate, 10.3e-6)
+    cube = _core.Network.grid("hypercube", [ranks.bit_length() - 1], rate, 10.3e-6)
     network = with_processors(cube, rate)
     return Machine(f"iPSC/860, {ranks} nodes", cube, network, cube, 95e-6, 82.5e-6, ("flows", "circuits"))

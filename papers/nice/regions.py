@@ -95,7 +95,7 @@ def planning_times(name: str, density: int, matrices: int) -> Row:
     ]
     row: Row = {"machine": name, "sizes": "non-uniform", "density": density, "figure": PLANNING}
     for scheme in SCHEMES:
-        algorithm = _core.find_algorithm(scheme, "irregular")
+        algorithm = _core.Algorithm.find(scheme, "irregular")
         taken = []
         for seed, exchange in enumerate(exchanges, 1):
             began = time.process_time()

@@ -59,7 +59,7 @@ def even(network: _core.Network) -> _core.Schedule:
 
 def compare(network: _core.Network, referee: Referee, name: str, flow: str, barrier: float) -> Result:
     demand = _core.Demand(network.ranks, SIZE)
-    schedule = even(network) if name == "even" else _core.find_algorithm(name).make(network, demand)
+    schedule = even(network) if name == "even" else _core.Algorithm.find(name).make(network, demand)
     certificate = _core.verify(network, demand, schedule)
     seconds = referee.program(program_text(schedule, None, 1, barrier=flow == "barrier"))
     costs = _core.ModelParameters(barrier=barrier, latency_weighted=True)
@@ -119,7 +119,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
 def main() -> int:
     _, kept = begin(argparse.ArgumentParser(description=__doc__), "against-smpi", summary)
     need_tools()
-    network = _core.build_grid("torus", [SIDE, SIDE], RATE, LATENCY, [], 1, ["++--++--"] * 2)
+    network = _core.Network.grid("torus", [SIDE, SIDE], RATE, LATENCY, [], 1, ["++--++--"] * 2)
     results = []
     with tempfile.TemporaryDirectory(prefix="hocket-smpi-") as scratch:
         referee = Referee(network, Path(scratch))

@@ -27,11 +27,11 @@ STEPS = {"phase": "step", "note": "no barriers"}  # step k: everyone's k-th mess
 
 
 def torus(ties: str) -> _core.Network:
-    return _core.build_grid("torus", SIDES, t3d.LIMIT, 0.0, ties=_core.ties_by_rule(ties, SIDES))
+    return _core.Network.grid("torus", SIDES, t3d.LIMIT, 0.0, ties=_core.Network.ties_by_rule(ties, SIDES))
 
 
 def made(algorithm: str, network: _core.Network) -> _core.Schedule:
-    return _core.find_algorithm(algorithm).make(network, _core.Demand(network.ranks, BYTES))
+    return _core.Algorithm.find(algorithm).make(network, _core.Demand(network.ranks, BYTES))
 
 
 def by_flows() -> list[Stage]:

@@ -37,8 +37,8 @@ class Case:
     def network(self, machine: Machine) -> _core.Network:
         sides = SIDES if self.flat else SIDES[:3]
         rate, ranks = (LIMIT, 1) if self.flat else (machine.link_rate, 2)
-        ties = _core.ties_by_rule(self.ties, sides)
-        return _core.build_grid("torus", sides, rate, machine.link_latency, [], ranks, ties)
+        ties = _core.Network.ties_by_rule(self.ties, sides)
+        return _core.Network.grid("torus", sides, rate, machine.link_latency, [], ranks, ties)
 
 
 ROWS = (
@@ -59,13 +59,13 @@ CASES = (
 def run_case(case: Case, machine: Machine) -> Row:
     began = time.monotonic()
     network = case.network(machine)
-    schedule = _core.find_algorithm(case.algorithm).make(network, _core.Demand(network.ranks, machine.block))
+    schedule = _core.Algorithm.find(case.algorithm).make(network, _core.Demand(network.ranks, machine.block))
     parameters = machine.parameters()
     if case.port is not None:
         parameters.injection_rate = parameters.ejection_rate = case.port
     result = _papers.simulate_wormhole(network, schedule, case.flow, parameters)
     rate = (network.ranks - 1) * machine.block / float(result.seconds)
-    worst = _core.channel_use(network, schedule).max(axis=1)
+    worst = schedule.channel_use(network).max(axis=1)
     row = {
         "torus": "flat" if case.flat else "switches",
         "algorithm": case.algorithm,

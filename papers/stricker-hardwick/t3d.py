@@ -56,7 +56,7 @@ class Machine:
         """Half-way round: always up, or by the tables under which ``even_ring`` is free of contention."""
         ties = ["" if side <= 2 else {4: "+-+-", 8: "++--++--"}[side] if balanced else "+" * side
                 for side in self.sides]  # fmt: skip
-        return _core.build_grid("torus", list(self.sides), self.link_rate, self.link_latency, [], 2, ties)
+        return _core.Network.grid("torus", list(self.sides), self.link_rate, self.link_latency, [], 2, ties)
 
     def parameters(self, alpha: float | None = None) -> _papers.WormholeParameters:
         return _papers.WormholeParameters(

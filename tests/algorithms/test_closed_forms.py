@@ -22,7 +22,7 @@ def check(network: _core.Network) -> None:
     waits = _core.local_waits(network, planned.schedule)
     form = _core.ClosedForm(network, demand)
     assert (form.algorithm, form.phases) == (planned.algorithm, planned.schedule.phases)
-    for rank, program in enumerate(_core.rank_programs(planned.schedule, waits)):
+    for rank, program in enumerate(planned.schedule.programs(waits)):
         program = form.program(rank)
         assert program.sends == program.sends
         assert program.receives == program.receives
@@ -68,7 +68,7 @@ GRIDS = {
 
 @pytest.mark.parametrize(("kind", "sides"), [(kind, sides) for kind, all in GRIDS.items() for sides in all])
 def test_rows_of_grids(kind: str, sides: list[int]) -> None:
-    check(_core.build_grid(kind, sides, 1e9, 1e-6))
+    check(_core.Network.grid(kind, sides, 1e9, 1e-6))
 
 
 FULL_FAT_TREES = [
@@ -90,7 +90,7 @@ def test_rows_of_full_fat_trees(down: list[int], up: list[int]) -> None:
     check(network.restricted_to(two))
 
 
-LIMIT = _core.MOST_RANKS_SEARCHED_FOR_WAITS
+LIMIT = _core.limits.most_ranks_searched_for_waits
 LARGE = [
     "star:520",
     "tree:4x8x17",
@@ -110,7 +110,7 @@ def test_rows_are_those_of_plans_with_many_ranks(source: str) -> None:
     demand = _core.Demand(network.ranks, 64)
     planned = _core.plan_exchange(network, demand, 1)
     form = _core.ClosedForm(network, demand)
-    programs = _core.rank_programs(planned.schedule, planned.waits)
+    programs = planned.schedule.programs(planned.waits)
     assert (form.algorithm, form.phases) == (planned.algorithm, planned.schedule.phases)
     for rank in (0, 1, LIMIT // 3, LIMIT, network.ranks - 1):
         assert form.program(rank) == programs[rank]

@@ -21,7 +21,7 @@ def busiest(demand: _core.Demand) -> int:
 
 
 def check(network: _core.Network, demand: _core.Demand) -> None:
-    schedule = _core.find_algorithm("colouring", "irregular").make(network, demand)
+    schedule = _core.Algorithm.find("colouring", "irregular").make(network, demand)
     certificate = _core.verify(network, demand, schedule)
     assert certificate.complete, certificate.findings
     assert set(certificate.counts) <= {"channel overfull"}

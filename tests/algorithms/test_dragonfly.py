@@ -40,10 +40,10 @@ def test_large_groups_are_near_the_bound(source: str, phases: int, bound: int) -
 
 def test_rows_are_those_of_plans_with_many_ranks() -> None:
     network = read_network("dragonfly:29x14x2")
-    assert network.ranks > _core.MOST_RANKS_SEARCHED_FOR_WAITS
+    assert network.ranks > _core.limits.most_ranks_searched_for_waits
     demand = _core.Demand(network.ranks, 64)
     planned = _core.plan_exchange(network, demand, 1, NAME)
-    programs = _core.rank_programs(planned.schedule, planned.waits)
+    programs = planned.schedule.programs(planned.waits)
     form = _core.ClosedForm(network, demand, NAME)
     for rank in (0, 1, 99, network.ranks - 1):
         assert form.program(rank) == programs[rank]

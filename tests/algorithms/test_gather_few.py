@@ -21,7 +21,7 @@ LARGE = [("torus", (3, 5, 5)), ("torus", (3, 5, 7))]
 
 
 def grid(kind: str, sides: tuple[int, ...]) -> _core.Network:
-    return _core.build_grid(kind, list(sides), RATE, 0.0)
+    return _core.Network.grid(kind, list(sides), RATE, 0.0)
 
 
 def few(ranks: int, givers: int, size: int, seed: int) -> list[int]:
@@ -36,10 +36,10 @@ def few(ranks: int, givers: int, size: int, seed: int) -> list[int]:
 def spread(network: _core.Network, contributions: list[int], alpha: float = 0.0) -> _core.Schedule:
     """Verified: every byte arrives, and messages of a phase share no channel."""
     demand = _core.Demand(network.ranks, max(contributions), "all-gather", contributions)
-    algorithm = _core.find_algorithm("spreading", "all-gather")
+    algorithm = _core.Algorithm.find("spreading", "all-gather")
     schedule = algorithm.make(network, demand, alpha)
     certificate = _core.verify(network, demand, schedule, algorithm.ports)
-    _core.verify_waits(network, schedule, _core.derive_waits(network, schedule), certificate)
+    _core.verify_waits(network, schedule, _core.Waits.derive(network, schedule), certificate)
     assert certificate.ok, certificate.findings
     return schedule
 
@@ -107,8 +107,8 @@ def test_the_clock_of_phases_counts_alphas() -> None:
     rows = [(0, 0, 1, 0, _core.EVERYONE, 0, 1000), (0, 0, 4, 0, _core.EVERYONE, 0, 1000),
             (1, 1, 2, 0, _core.EVERYONE, 0, 1000)]  # fmt: skip
     schedule = _core.Schedule.from_rows(5, 1000, rows)
-    assert _core.lockstep_seconds(network, schedule) == pytest.approx(2e-6)
-    assert _core.lockstep_seconds(network, schedule, alpha=1e-3) == pytest.approx(2e-6 + 3e-3)
+    assert schedule.lockstep_seconds(network) == pytest.approx(2e-6)
+    assert schedule.lockstep_seconds(network, alpha=1e-3) == pytest.approx(2e-6 + 3e-3)
 
 
 def test_the_same_on_every_rank() -> None:

@@ -12,16 +12,16 @@ RATE = 125e6
 
 
 def grid(shape: str, sides: list[int], latency: float = 0.0) -> _core.Network:
-    return _core.build_grid(shape, sides, RATE, latency)
+    return _core.Network.grid(shape, sides, RATE, latency)
 
 
 def gossip(network: _core.Network, demand: _core.Demand, alpha: float = 0.0) -> _core.Schedule:
-    return _core.find_algorithm("gossip", "all-gather").make(network, demand, alpha)
+    return _core.Algorithm.find("gossip", "all-gather").make(network, demand, alpha)
 
 
 def check(network: _core.Network, demand: _core.Demand, schedule: _core.Schedule) -> None:
     certificate = _core.verify(network, demand, schedule, _core.PortModel.all_port)
-    _core.verify_waits(network, schedule, _core.derive_waits(network, schedule), certificate)
+    _core.verify_waits(network, schedule, _core.Waits.derive(network, schedule), certificate)
     assert certificate.ok, certificate.findings
 
 
@@ -88,13 +88,13 @@ def test_strides_deliver_everything(seed: int) -> None:
     sides = [rng.randint(2, 9) for _ in range(rng.randint(1, 3))]
     network = grid("torus", sides)
     demand = _core.Demand(network.ranks, 4096, "all-gather")
-    algorithm = _core.find_algorithm("stride", "all-gather")
+    algorithm = _core.Algorithm.find("stride", "all-gather")
     schedule = algorithm.make(network, demand, rng.choice([0.0, 1e-4, 1e-2]))
     assert _core.verify(network, demand, schedule, algorithm.ports).complete
 
 
 def test_where_it_does_not_serve_it_says_why() -> None:
-    algorithm = _core.find_algorithm("gossip", "all-gather")
+    algorithm = _core.Algorithm.find("gossip", "all-gather")
     demand = _core.Demand(8, 1, "all-gather")
     assert "rank" in algorithm.why_not(grid("torus", [3, 3]), demand)
     assert "all-gather" in algorithm.why_not(grid("torus", [8]), _core.Demand(8, 1))

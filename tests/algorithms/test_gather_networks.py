@@ -10,14 +10,14 @@ import pytest
 from hocket import _core
 from strategies import NetworkPlan, chain, few_ranks, one_host, random_graph, random_tree, star, unequal
 
-NAMES = [algorithm.name for algorithm in _core.all_algorithms() if algorithm.pattern == "all-gather"]
+NAMES = [algorithm.name for algorithm in _core.Algorithm.all() if algorithm.pattern == "all-gather"]
 CONTENTION = {"send port overfull", "receive port overfull", "channel overfull"}
 BYTES = 100_000
 RATE = 1e9
 
 
 def grid(kind: str, *sides: int) -> _core.Network:
-    return _core.build_grid(kind, list(sides), RATE, 0.0)
+    return _core.Network.grid(kind, list(sides), RATE, 0.0)
 
 
 def routed(hosts: int) -> _core.Network:
@@ -31,7 +31,7 @@ def routed(hosts: int) -> _core.Network:
         if a != b
     ]
     rates = [RATE] * (2 * hosts) + [2 * RATE]
-    return _core.build_routed(names, [1] * hosts, channels, rates, [0.0] * len(channels), routes)
+    return _core.Network.routed(names, [1] * hosts, channels, rates, [0.0] * len(channels), routes)
 
 
 def fat_tree(leaves: int, hosts: int, spines: int, ranks: int = 1) -> _core.Network:
@@ -103,8 +103,8 @@ FAMILIES: dict[str, Callable[[], _core.Network]] = {
         for seed in range(12)
     },
     **{f"cabled {seed}": lambda seed=seed: cabled(seed) for seed in range(6)},
-    "torus 3x4 of two ranks a host": lambda: _core.build_grid("torus", [3, 4], RATE, 0.0, ranks=2),
-    "mesh 2x3 of three ranks a host": lambda: _core.build_grid("mesh", [2, 3], RATE, 0.0, ranks=3),
+    "torus 3x4 of two ranks a host": lambda: _core.Network.grid("torus", [3, 4], RATE, 0.0, ranks=2),
+    "mesh 2x3 of three ranks a host": lambda: _core.Network.grid("mesh", [2, 3], RATE, 0.0, ranks=3),
     "fat tree of four ranks a host": lambda: fat_tree(3, 3, 3, ranks=4),
     "routed": lambda: routed(6),
 }  # fmt: skip
@@ -119,7 +119,7 @@ def unequal_parts(ranks: int) -> list[int]:
 @pytest.mark.parametrize("name", NAMES)
 def test_algorithm_keeps_its_word(name: str, family: str) -> None:
     network = FAMILIES[family]()
-    algorithm = _core.find_algorithm(name, "all-gather")
+    algorithm = _core.Algorithm.find(name, "all-gather")
     for parts in ([], [3] * network.ranks, unequal_parts(network.ranks)):
         demand = _core.Demand(network.ranks, BYTES, "all-gather", parts)
         if reason := algorithm.why_not(network, demand):
@@ -133,7 +133,7 @@ def test_algorithm_keeps_its_word(name: str, family: str) -> None:
         if not algorithm.contention_free:
             assert set(certificate.counts) <= CONTENTION
             continue
-        _core.verify_waits(network, schedule, _core.derive_waits(network, schedule), certificate)
+        _core.verify_waits(network, schedule, _core.Waits.derive(network, schedule), certificate)
         assert certificate.ok, certificate.findings
         if not parts and network.ranks > 1:
             bounds = _core.lower_bounds(network, demand)
@@ -152,7 +152,7 @@ def test_spreading_reaches_clusters_behind_a_switch() -> None:
         plan.link(plan.node(1, switch), plan.node(1, switch))
     network = plan.build("graph")
     demand = _core.Demand(network.ranks, BYTES, "all-gather")
-    algorithm = _core.find_algorithm("spreading", "all-gather")
+    algorithm = _core.Algorithm.find("spreading", "all-gather")
     schedule = algorithm.make(network, demand)
     assert _core.verify(network, demand, schedule, algorithm.ports).ok
 
@@ -161,14 +161,14 @@ def test_spreading_reaches_clusters_behind_a_switch() -> None:
 def test_chooser_always_finds_one(family: str) -> None:
     network = FAMILIES[family]()
     chosen = _core.plan_exchange(network, _core.Demand(network.ranks, BYTES, "all-gather")).algorithm
-    assert _core.find_algorithm(chosen, "all-gather").contention_free
+    assert _core.Algorithm.find(chosen, "all-gather").contention_free
 
 
 def test_a_per_message_cost_keeps_messages_few() -> None:
     """A per-message cost may exceed the transfer time that splitting saves."""
     network = random_tree(Random(36), 12, switch_link=unequal).build()
     demand = _core.Demand(12, 1 << 20, "all-gather")
-    algorithm = _core.find_algorithm("switch-ring", "all-gather")
+    algorithm = _core.Algorithm.find("switch-ring", "all-gather")
     assert len(algorithm.make(network, demand, alpha=0.1)) <= len(algorithm.make(network, demand))
     assert len(algorithm.make(network, demand, alpha=0.1)) == 12 * 11
 
@@ -198,9 +198,9 @@ def test_time_over_bound(name: str) -> None:
     demand = _core.Demand(network.ranks, 1 << 20, "all-gather")
     planned = _core.plan_exchange(network, demand)
     assert planned.algorithm == expected
-    schedule, ports = planned.schedule, _core.find_algorithm(expected, "all-gather").ports
+    schedule, ports = planned.schedule, _core.Algorithm.find(expected, "all-gather").ports
     certificate = _core.verify(network, demand, schedule, ports)
-    _core.verify_waits(network, schedule, _core.derive_waits(network, schedule), certificate)
+    _core.verify_waits(network, schedule, _core.Waits.derive(network, schedule), certificate)
     assert certificate.ok, certificate.findings
     bound = _core.lower_bounds(network, demand).seconds
     free = _core.ModelParameters()
@@ -210,7 +210,7 @@ def test_time_over_bound(name: str) -> None:
 def test_rails_of_a_torus_of_576_reach_the_bound() -> None:
     network = grid("torus", 24, 24)
     demand = _core.Demand(576, 4 << 10, "all-gather")
-    algorithm = _core.find_algorithm("rails", "all-gather")
+    algorithm = _core.Algorithm.find("rails", "all-gather")
     schedule = algorithm.make(network, demand)
     assert _core.verify(network, demand, schedule, algorithm.ports).ok
     assert schedule.phases == 575
@@ -222,7 +222,7 @@ def test_rails_of_a_torus_of_576_reach_the_bound() -> None:
 def test_rails_of_a_torus_share_no_channel(sides: tuple[int, ...]) -> None:
     network = grid("torus", *sides)
     demand = _core.Demand(network.ranks, 64, "all-gather")
-    schedule = _core.find_algorithm("rails", "all-gather").make(network, demand)
+    schedule = _core.Algorithm.find("rails", "all-gather").make(network, demand)
     first = [row for row in schedule.rows() if row[0] == 0]
     used = [channel for _, src, dst, *_ in first for channel in network.route(src, dst)]
     assert len(used) == len(set(used)) == network.channels
@@ -233,7 +233,7 @@ def test_baselines_are_what_the_libraries_do() -> None:
     demand = _core.Demand(4, 1, "all-gather")
 
     def rows(name: str) -> list[tuple[int, int, int, int]]:
-        return [row[:4] for row in _core.find_algorithm(name, "all-gather").make(network, demand).rows()]
+        return [row[:4] for row in _core.Algorithm.find(name, "all-gather").make(network, demand).rows()]
 
     ranks = range(4)
     assert rows("neighbor-ring") == [(p, r, (r + 1) % 4, (r - p) % 4) for p in range(3) for r in ranks]
@@ -253,7 +253,7 @@ def test_baselines_are_what_the_libraries_do() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_they_do_not_serve(name: str) -> None:
-    algorithm = _core.find_algorithm(name, "all-gather")
+    algorithm = _core.Algorithm.find(name, "all-gather")
     with pytest.raises(_core.InputError, match="number of ranks"):
         algorithm.make(star(8).build(), _core.Demand(16, 1, "all-gather"))
     assert algorithm.why_not(star(8).build(), _core.Demand(8, 1)) == "it serves the all-gather"

@@ -29,7 +29,7 @@ def check_one(name: str, network: _core.Network, root: int, most: float = 1.02) 
     made = planned(name, network, 1000, root)
     assert len(made.schedule) == network.ranks - 1
     bounds = _core.lower_bounds(network, made.demand)
-    assert _core.token_seconds(network, made.schedule) <= most * bounds.one_port_seconds
+    assert made.schedule.token_seconds(network) <= most * bounds.one_port_seconds
     assert made.bound_seconds <= made.predicted_seconds * (1 + 1e-9)
 
 

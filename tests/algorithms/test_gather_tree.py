@@ -31,10 +31,10 @@ def gather(ranks: int, contributions: list[int] | None = None, size: int = BYTES
 
 
 def check(network: _core.Network, demand: _core.Demand) -> _core.Schedule:
-    algorithm = _core.find_algorithm("switch-ring", "all-gather")
+    algorithm = _core.Algorithm.find("switch-ring", "all-gather")
     schedule = algorithm.make(network, demand)
     certificate = _core.verify(network, demand, schedule, algorithm.ports)
-    _core.verify_waits(network, schedule, _core.derive_waits(network, schedule), certificate)
+    _core.verify_waits(network, schedule, _core.Waits.derive(network, schedule), certificate)
     assert certificate.ok, certificate.findings
     return schedule
 
@@ -149,7 +149,7 @@ def test_one_large_contribution_flows_in_a_pipeline(others: int) -> None:
 def test_a_per_message_cost_makes_chunks_larger() -> None:
     network = star(16).build()
     demand = gather(16, [10_000_000] + [0] * 15)
-    algorithm = _core.find_algorithm("switch-ring", "all-gather")
+    algorithm = _core.Algorithm.find("switch-ring", "all-gather")
     assert len(algorithm.make(network, demand, alpha=1e-2)) < len(algorithm.make(network, demand)) / 4
 
 
@@ -170,5 +170,5 @@ def test_deep_trees() -> None:
 
 def test_a_thousand_ranks_are_planned_in_seconds() -> None:
     network = star_of_switches([32] * 32).build()
-    schedule = _core.find_algorithm("switch-ring", "all-gather").make(network, gather(1024))
+    schedule = _core.Algorithm.find("switch-ring", "all-gather").make(network, gather(1024))
     assert schedule.phases == 1023

@@ -9,7 +9,7 @@ from hocket import _core
 from irregular_cases import FIGURES, KILO, Case, cases, pressure, regular
 from strategies import RATE, NetworkPlan, star
 
-LIST = _core.find_algorithm("list", "irregular")
+LIST = _core.Algorithm.find("list", "irregular")
 
 
 def run(network: _core.Network, schedule: _core.Schedule) -> float:
@@ -61,7 +61,7 @@ def test_short_messages_go_while_long_ones_are_under_way() -> None:
     demand = _core.Demand.irregular(5, [0, 2, 2, 2], [1, 3, 4, 0], [4 << 20, 1 << 20, 1 << 20, 1 << 20])
     schedule = LIST.make(network, demand)
     assert run(network, schedule) == pytest.approx(_core.lower_bounds(network, demand).seconds, rel=1e-3)
-    assert _core.lockstep_seconds(network, schedule) > 1.4 * run(network, schedule)
+    assert schedule.lockstep_seconds(network) > 1.4 * run(network, schedule)
 
 
 def test_what_a_fast_message_leaves_of_a_switch_link_goes_to_a_slow_host() -> None:
@@ -97,7 +97,7 @@ def test_the_choice_is_list_where_it_is_near_the_bound() -> None:
 
 
 def test_the_choice_is_list_for_more_messages_than_are_cut_in_a_second() -> None:
-    torus = _core.build_grid("torus", [12, 12], 1.25e8, 1e-6)
+    torus = _core.Network.grid("torus", [12, 12], 1.25e8, 1e-6)
     assert _core.plan_exchange(torus, regular(torus.ranks, 400, seed=1)).algorithm == "list"
 
 

@@ -34,7 +34,7 @@ def test_any_part_of_any_fat_tree(shape: Shape, seed: int) -> None:
     assume(sum(ranks) > 1)
     whole = plan.build("graph")
     network = whole.restricted_to(ranks)
-    if "come down one way" in _core.find_algorithm(NAME).why_not(network, _core.Demand(network.ranks, 64)):
+    if "come down one way" in _core.Algorithm.find(NAME).why_not(network, _core.Demand(network.ranks, 64)):
         # Routes are balanced, then, because those of D-mod-k load the busiest channel more.
         hosts = math.prod(shape[0])
         ways = {(host, name): host for host in range(hosts) for name in plan.names}
@@ -155,12 +155,12 @@ def test_phases_over_the_bound(source: str) -> None:
 def test_rows_are_those_of_plans_with_many_ranks() -> None:
     network = read_network("fat-tree:k=14")
     network = network.restricted_to([int(2 < node < 680) for node in range(network.nodes)])
-    assert network.ranks > _core.MOST_RANKS_SEARCHED_FOR_WAITS
+    assert network.ranks > _core.limits.most_ranks_searched_for_waits
     demand = _core.Demand(network.ranks, 64)
     planned = _core.plan_exchange(network, demand, 1)
     form = _core.ClosedForm(network, demand)
     assert (form.algorithm, form.phases) == (planned.algorithm, planned.schedule.phases) == (NAME, 685)
-    programs = _core.rank_programs(planned.schedule, planned.waits)
+    programs = planned.schedule.programs(planned.waits)
     for rank in (0, 1, 99, network.ranks - 1):
         assert form.program(rank) == programs[rank]
 

@@ -29,7 +29,7 @@ ALLOWED = {"AC": CONTENTION, "LP": LINKS_ONLY, "RS_N": LINKS_ONLY, "RS_NH": LINK
 
 
 def make(name: str, network: _core.Network, demand: _core.Demand, seed: int = 1) -> _core.Schedule:
-    return _core.find_algorithm(name, "irregular").make(network, demand, seed=seed)
+    return _core.Algorithm.find(name, "irregular").make(network, demand, seed=seed)
 
 
 def dense(ranks: int) -> _core.Demand:
@@ -111,7 +111,7 @@ def test_splitting_saves_time_where_sizes_differ(plain: str, even: str, kind: st
     for seed in range(4):
         demand = uneven(kind, 64, 16, seed)
         whole, split = make(plain, network, demand, seed), make(even, network, demand, seed)
-        saved.append(_core.lockstep_seconds(network, split) / _core.lockstep_seconds(network, whole))
+        saved.append(split.lockstep_seconds(network) / whole.lockstep_seconds(network))
         splits.append(len(split) / demand.messages - 1)
     assert mean(saved) < 0.8
     assert mean(splits) < 1.5
@@ -137,7 +137,7 @@ def test_equal_sizes_are_not_split_and_small_rests_go_along(name: str) -> None:
 @pytest.mark.parametrize("name", SPLITTING)
 def test_dear_alphas_make_fewer_pieces(name: str) -> None:
     network, demand = star(32).build(), uneven("units", 32, 8, seed=2)
-    algorithm = _core.find_algorithm(name, "irregular")
+    algorithm = _core.Algorithm.find(name, "irregular")
     alphas = (0, 64 * KILO / 1.25e8, 1.0)
     pieces = [len(algorithm.make(network, demand, alpha=alpha)) for alpha in alphas]
     assert pieces[0] > pieces[1] > pieces[2] == demand.messages

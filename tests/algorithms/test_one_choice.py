@@ -29,7 +29,7 @@ def taken(algorithm: str, schedule: _core.Schedule) -> Taken:
 
 
 def by_plan(network: _core.Network, pattern: str, window: int | None = None) -> Taken:
-    planned = plan_collective(pattern, network, _core.REFERENCE_BYTES, window=window)
+    planned = plan_collective(pattern, network, _core.limits.reference_bytes, window=window)
     return taken(planned.algorithm, planned.schedule)
 
 
@@ -39,7 +39,7 @@ def by_run(network: _core.Network, pattern: str, window: int | None = None) -> T
 
 
 def by_python(network: _core.Network, pattern: str) -> Taken:
-    plan = hocket.plan(hocket.Network._of_core(network, "drawn"), pattern, bytes=_core.REFERENCE_BYTES)
+    plan = hocket.plan(hocket.Network._of_core(network, "drawn"), pattern, bytes=_core.limits.reference_bytes)
     return taken(plan.algorithm, plan._plan.schedule)
 
 
@@ -58,8 +58,8 @@ def test_waits_are_those_of_the_schedule_that_is_chosen(
 ) -> None:
     """Predictions have derived some already."""
     network = random_tree(Random(seed), hosts, ranks=few_ranks, switch_link=unequal).build()
-    planned = plan_collective(pattern, network, _core.REFERENCE_BYTES, window=window)
-    derived = _core.derive_waits(network, planned.schedule, window)
+    planned = plan_collective(pattern, network, _core.limits.reference_bytes, window=window)
+    derived = _core.Waits.derive(network, planned.schedule, window)
     assert planned.waits.window == derived.window == window
     transfers = range(len(planned.schedule))
     assert [planned.waits.of(i) for i in transfers] == [derived.of(i) for i in transfers]
@@ -97,7 +97,7 @@ def test_on_larger_grids(kind: str, sides: str) -> None:
 @given(st.integers(0, 2**32 - 1), st.integers(3, 14))
 def test_the_fastest_counts_where_links_are_unequal(seed: int, hosts: int) -> None:
     network = random_tree(Random(seed), hosts, switch_link=unequal).build()
-    demand = _core.Demand(network.ranks, _core.REFERENCE_BYTES)
+    demand = _core.Demand(network.ranks, _core.limits.reference_bytes)
     planned = _core.plan_exchange(network, demand)
     assert seconds(network, demand, planned.algorithm) <= max(
         min(seconds(network, demand, name) for name in ("tree", "packing")), 1.02 * planned.bound_seconds
@@ -117,11 +117,11 @@ def schedule_of(made: _core.Schedule) -> list[bytes]:
 def test_the_shown_plan_of_a_root_is_the_run_one(name: str, network: str, tmp_path: Path) -> None:
     """Ranks plan for what a message costs them (limits::run_alpha): so do the command and the library."""
     core = read_network(network)
-    demand = next(one for one in _core.collectives() if one.name == name).demand(
-        core.ranks, _core.REFERENCE_BYTES, 1
+    demand = next(one for one in _core.Collective.all() if one.name == name).demand(
+        core.ranks, _core.limits.reference_bytes, 1
     )
     run = schedule_of(_core.plan_exchange(core, demand, alpha=5e-5).schedule)
-    assert schedule_of(plan_collective(name, core, _core.REFERENCE_BYTES, root=1).schedule) == run
+    assert schedule_of(plan_collective(name, core, _core.limits.reference_bytes, root=1).schedule) == run
     file = tmp_path / "plan"
     asked = ["plan", name, "--network", network, "--root", "1", "-o", str(file)]
     assert CliRunner().invoke(cli, asked).exit_code == 0

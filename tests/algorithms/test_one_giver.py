@@ -24,23 +24,23 @@ def one_giver(ranks: int, size: int, root: int) -> _core.Demand:
 
 def made(name: str, network: _core.Network, size: int, root: int = 0, alpha: float = 0.0) -> _core.Schedule:
     """Verified: every byte arrives once, and no two messages of a phase share a port or a channel."""
-    algorithm = _core.find_algorithm(name, "all-gather")
+    algorithm = _core.Algorithm.find(name, "all-gather")
     demand = one_giver(network.ranks, size, root)
     assert algorithm.why_not(network, demand) == ""
     schedule = algorithm.make(network, demand, alpha)
-    certificate = check(network, demand, schedule, _core.derive_waits(network, schedule), algorithm.ports)
+    certificate = check(network, demand, schedule, _core.Waits.derive(network, schedule), algorithm.ports)
     assert certificate.ok, certificate.findings
     return schedule
 
 
 def ratio(network: _core.Network, schedule: _core.Schedule, size: int, root: int = 0) -> float:
     bound = _core.lower_bounds(network, one_giver(network.ranks, size, root)).seconds
-    return float(_core.lockstep_seconds(network, schedule) / bound)
+    return float(schedule.lockstep_seconds(network) / bound)
 
 
 def refuses(name: str, network: _core.Network, root: int = 0) -> str:
     return str(
-        _core.find_algorithm(name, "all-gather").why_not(network, one_giver(network.ranks, 1000, root))
+        _core.Algorithm.find(name, "all-gather").why_not(network, one_giver(network.ranks, 1000, root))
     )
 
 
@@ -132,7 +132,7 @@ def test_trees_that_share_no_channel_meet_every_cut(plan: NetworkPlan, root: int
     root %= network.ranks
     schedule = made("disjoint-trees", network, 16 * MIB, root)
     least = 16 * MIB / narrowest_cut(plan, plan.host_of[root]) / RATE
-    assert _core.lockstep_seconds(network, schedule) <= 1.02 * least
+    assert schedule.lockstep_seconds(network) <= 1.02 * least
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -151,7 +151,7 @@ def test_reduces_go_by_the_ways_back(source: str, collective: str) -> None:
     network = read_network(source)
     planned = plan_collective(collective, network, 4 * MIB, alpha=0.0)
     assert planned.certificate.ok, planned.certificate.findings
-    assert _core.lockstep_seconds(network, planned.schedule) <= 1.1 * planned.bound_seconds
+    assert planned.schedule.lockstep_seconds(network) <= 1.1 * planned.bound_seconds
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -167,7 +167,7 @@ def test_explicit_routes_are_turned_round_too(seed: int) -> None:
     ]
     rates = [rate for rate in plan.rates for _ in range(2)]
     names = [f"c{i}" for i in range(len(rates))]
-    network = _core.build_routed(plan.names, plan.ranks, names, rates, [0.0] * len(rates), routes)
+    network = _core.Network.routed(plan.names, plan.ranks, names, rates, [0.0] * len(rates), routes)
     for collective in ("reduce", "reduce-scatter"):
         assert plan_collective(collective, network, 5000).certificate.ok
 
@@ -175,7 +175,7 @@ def test_explicit_routes_are_turned_round_too(seed: int) -> None:
 def test_what_they_do_not_serve() -> None:
     assert "wired to each other" in refuses("disjoint-trees", star(4).build())
     everyone = _core.Demand(4, 100, "all-gather", [])
-    assert _core.find_algorithm("group-chain", "all-gather").why_not(star(4).build(), everyone)
+    assert _core.Algorithm.find("group-chain", "all-gather").why_not(star(4).build(), everyone)
 
 
 def test_a_per_message_cost_is_worth_larger_pieces() -> None:
@@ -184,10 +184,10 @@ def test_a_per_message_cost_is_worth_larger_pieces() -> None:
     assert len(dear) < len(free) / 4
 
     def seconds(schedule: _core.Schedule) -> float:
-        return float(_core.lockstep_seconds(network, schedule, alpha=5e-5))
+        return float(schedule.lockstep_seconds(network, alpha=5e-5))
 
     assert seconds(dear) < seconds(free)
-    chain = _core.find_algorithm("switch-ring", "all-gather").make(network, one_giver(32, MIB, 0), 5e-5)
+    chain = _core.Algorithm.find("switch-ring", "all-gather").make(network, one_giver(32, MIB, 0), 5e-5)
     assert seconds(dear) < 0.8 * seconds(chain)
 
 
@@ -196,7 +196,7 @@ def test_a_per_message_cost_is_worth_larger_pieces() -> None:
 @pytest.mark.timeout(60)  # half a second suffices
 def test_planning_for_64_ranks_ends(source: str, collective: str) -> None:
     network = read_network(source)
-    demand = next(one for one in _core.collectives() if one.name == collective).demand(64, MIB, 0)
+    demand = next(one for one in _core.Collective.all() if one.name == collective).demand(64, MIB, 0)
     planned = _core.plan_exchange(network, demand, None, "", 5e-5, 1)
     assert planned.schedule.phases > 0
 
@@ -206,7 +206,9 @@ def test_planning_for_64_ranks_ends(source: str, collective: str) -> None:
 def test_one_message_at_a_time_is_usual(source: str, collective: str) -> None:
     """Two that follow each other go to different ranks: on the wire of their sender they are in each other's way."""
     network = read_network(source)
-    demand = next(one for one in _core.collectives() if one.name == collective).demand(network.ranks, MIB, 0)
+    demand = next(one for one in _core.Collective.all() if one.name == collective).demand(
+        network.ranks, MIB, 0
+    )
     usual = _core.plan_exchange(network, demand, None, "", 5e-5, 1)
     two = _core.plan_exchange(network, demand, 2, usual.algorithm, 5e-5, 1)
     assert (usual.waits.window, two.waits.window) == (1, 2)

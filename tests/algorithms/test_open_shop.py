@@ -44,7 +44,7 @@ def resized(demand: _core.Demand, size: Callable[[Random], int], seed: int) -> _
 
 
 def planned(network: _core.Network, demand: _core.Demand) -> _core.Schedule:
-    schedule = _core.find_algorithm("open-shop", "irregular").make(network, demand)
+    schedule = _core.Algorithm.find("open-shop", "irregular").make(network, demand)
     certificate = _core.verify(network, demand, schedule)
     assert certificate.complete, certificate.findings
     assert set(certificate.counts) <= {"channel overfull"}
@@ -86,7 +86,7 @@ def test_sizes_of_few_units_are_exact_and_hardly_split(ranks: int, degree: int) 
         schedule = planned(network, demand)
         assert sum_of_longest(schedule) == largest_sum(demand)
         bound = _core.lower_bounds(network, demand).seconds
-        assert _core.lockstep_seconds(network, schedule) == pytest.approx(bound)
+        assert schedule.lockstep_seconds(network) == pytest.approx(bound)
         splits.append(len(schedule) / demand.messages - 1)
     assert mean(splits) < 0.5
 

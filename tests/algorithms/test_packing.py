@@ -19,7 +19,7 @@ RATE = 125e6
 def phases_and_bound(network: _core.Network) -> tuple[int, int]:
     """Phases of a schedule that the verifier accepts, and their lower bound."""
     demand = _core.Demand(network.ranks, 1)
-    schedule = _core.find_algorithm("packing").make(network, demand)
+    schedule = _core.Algorithm.find("packing").make(network, demand)
     certificate = _core.verify(network, demand, schedule)
     assert certificate.ok, certificate.findings
     assert len(schedule) == network.ranks * (network.ranks - 1)
@@ -55,7 +55,7 @@ def tree(hosts: list[int], parents: list[int], switch_link: float) -> _core.Netw
             rates.append(RATE)
             names.append(f"n{len(names)}")
             ranks.append(1)
-    return _core.build_network(names, ranks, a, b, rates, [1e-6] * len(a))
+    return _core.Network.tree(names, ranks, a, b, rates, [1e-6] * len(a))
 
 
 SHAPES = {
@@ -116,7 +116,7 @@ def test_a_second_search_reaches_what_busy_ports_hide(seed: int) -> None:
     a = [a for a, _ in graph.edges] + list(range(64))
     b = [b for _, b in graph.edges] + list(range(64, 128))
     names, ranks = [f"n{i}" for i in range(128)], [0] * 64 + [1] * 64
-    network = _core.build_graph(names, ranks, a, b, [RATE] * len(a), [1e-6] * len(a))
+    network = _core.Network.graph(names, ranks, a, b, [RATE] * len(a), [1e-6] * len(a))
     phases, bound = phases_and_bound(network)
     assert bound == 63
     assert phases <= 66
@@ -130,15 +130,15 @@ def test_repair_reaches_what_first_fit_misses() -> None:
         (short("fat-tree:8x8x1x4"), 112),
         (short("mesh:5x5"), 30),
     ):
-        assert _core.find_algorithm("packing").make(network, _core.Demand(network.ranks, 1)).phases == bound
+        assert _core.Algorithm.find("packing").make(network, _core.Demand(network.ranks, 1)).phases == bound
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_equal_links_need_no_more_phases_than_the_tree_schedule(seed: int) -> None:
     network = random_tree(Random(seed), 10 + 5 * seed).build()
     demand = _core.Demand(network.ranks, 1)
-    tree_phases = _core.find_algorithm("tree").make(network, demand).phases
-    assert _core.find_algorithm("packing").make(network, demand).phases == tree_phases
+    tree_phases = _core.Algorithm.find("tree").make(network, demand).phases
+    assert _core.Algorithm.find("packing").make(network, demand).phases == tree_phases
 
 
 @settings(max_examples=60, deadline=None)
@@ -163,7 +163,7 @@ def test_random_dragonflies_and_fat_trees(a: int, b: int, c: int, d: int) -> Non
 def test_the_same_schedule_every_time() -> None:
     network = short("torus:5x7")
     demand = _core.Demand(network.ranks, 1)
-    once, twice = (_core.find_algorithm("packing").make(network, demand).rows() for _ in range(2))
+    once, twice = (_core.Algorithm.find("packing").make(network, demand).rows() for _ in range(2))
     assert once == twice
 
 

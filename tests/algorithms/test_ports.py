@@ -11,19 +11,23 @@ import hocket
 from hocket import _core
 from hocket.errors import HocketError
 from hocket.network import read_network
-from hocket.planning.plan import check, ports_of
+from hocket.planning.plan import check
 from strategies import LATENCY, RATE, NetworkPlan, star
 from wired_switches import hung
 
 
 def grid(kind: str, *sides: int, ports: int = 1) -> _core.Network:
-    return _core.build_grid(kind, list(sides), RATE, 0.0, ports=ports)
+    return _core.Network.grid(kind, list(sides), RATE, 0.0, ports=ports)
 
 
-def proven(network: _core.Network, demand: _core.Demand) -> _core.ChosenSchedule:
+def proven(network: _core.Network, demand: _core.Demand) -> _core.Plan:
     planned = _core.plan(network, demand)
     certificate = check(
-        network, demand, planned.schedule, planned.waits, ports_of(planned.algorithm, demand.pattern)
+        network,
+        demand,
+        planned.schedule,
+        planned.waits,
+        _core.PortModel.of(planned.algorithm, demand.pattern),
     )
     assert certificate.ok, certificate.findings
     return planned
@@ -64,7 +68,7 @@ def test_ports_of_a_switch_s_hosts() -> None:
     plan = star(6)
     ports = [3 if ranks else 0 for ranks in plan.ranks]
     a, b = [x for x, _ in plan.links], [y for _, y in plan.links]
-    network = _core.build_network(plan.names, plan.ranks, a, b, plan.rates, [LATENCY] * len(a), ports)
+    network = _core.Network.tree(plan.names, plan.ranks, a, b, plan.rates, [LATENCY] * len(a), ports)
     planned = proven(network, _core.Demand(6, 1000))
     assert planned.schedule.phases == 5
 
@@ -78,7 +82,9 @@ def test_a_fast_host_s_link_carries_a_message_of_each_port(side: int, apart: int
     plan.rates[len(wires) :] = [4 * RATE] * hosts
     ends = [[link[end] for link in plan.links] for end in range(2)]
     many = [4 if ranks else 0 for ranks in plan.ranks]
-    network = _core.build_graph(plan.names, plan.ranks, *ends, plan.rates, [0.0] * len(plan.links), [], many)
+    network = _core.Network.graph(
+        plan.names, plan.ranks, *ends, plan.rates, [0.0] * len(plan.links), [], many
+    )
     demand = _core.Demand(network.ranks, 1 << 20)
     planned = proven(network, demand)
     assert planned.predicted_seconds <= 1.02 * planned.bound_seconds
@@ -108,7 +114,7 @@ def test_ports_and_forwarding_hosts_of_random_graphs(seed: int) -> None:
         plan.link(*rng.sample(range(hosts), 2))
     ports = [rng.randint(1, 4) for _ in range(hosts)]
     a, b = [x for x, _ in plan.links], [y for _, y in plan.links]
-    network = _core.build_graph(
+    network = _core.Network.graph(
         plan.names, plan.ranks, a, b, plan.rates, [LATENCY] * len(a), [], ports, [1] * hosts
     )
     planned = proven(network, _core.Demand(hosts, 1000))

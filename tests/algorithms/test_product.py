@@ -14,13 +14,13 @@ RATE = 125e6
 
 
 def grid(kind: str, *sides: int, ranks: int = 1, ties: list[str] | None = None) -> _core.Network:
-    return _core.build_grid(kind, list(sides), RATE, 1e-6, ranks=ranks, **({"ties": ties} if ties else {}))
+    return _core.Network.grid(kind, list(sides), RATE, 1e-6, ranks=ranks, **({"ties": ties} if ties else {}))
 
 
 def planned(network: _core.Network) -> tuple[_core.Schedule, int]:
     """The product's schedule, proven, and the bound in phases."""
     demand = _core.Demand(network.ranks, 1)
-    schedule = _core.find_algorithm("product").make(network, demand)
+    schedule = _core.Algorithm.find("product").make(network, demand)
     certificate = _core.verify(network, demand, schedule)
     assert certificate.ok, certificate.findings
     return schedule, _core.lower_bounds(network, demand).phases
@@ -137,9 +137,9 @@ def test_hosts_with_several_ranks(kind: str, sides: tuple[int, ...], most: float
 
 
 def test_it_says_what_it_does_not_serve() -> None:
-    star = _core.build_network(["s", "a", "b"], [0, 1, 1], [0, 0], [1, 2], [RATE] * 2, [0.0] * 2)
+    star = _core.Network.tree(["s", "a", "b"], [0, 1, 1], [0, 0], [1, 2], [RATE] * 2, [0.0] * 2)
     with pytest.raises(_core.InputError, match="torus, a mesh or a hypercube"):
-        _core.find_algorithm("product").make(star, _core.Demand(2, 1))
+        _core.Algorithm.find("product").make(star, _core.Demand(2, 1))
 
 
 def test_grids_are_planned_by_it() -> None:

@@ -24,7 +24,7 @@ def random_demand(ranks: int, degree: int, seed: int) -> _core.Demand:
 
 
 def make(network: _core.Network, demand: _core.Demand, seed: int = 1) -> _core.Schedule:
-    return _core.find_algorithm("proposals", "irregular").make(network, demand, seed=seed)
+    return _core.Algorithm.find("proposals", "irregular").make(network, demand, seed=seed)
 
 
 @given(case=cases())

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hocket import _core
 from hocket.network import Defaults, read_network
-from hocket.planning.plan import check, plan_collective, ports_of
+from hocket.planning.plan import check, plan_collective
 from strategies import NetworkPlan, few_ranks, random_graph, tree_plans, unequal
 
 EVERYONE = _core.EVERYONE
@@ -20,7 +20,7 @@ CLUSTERS = ["fat-tree:k=4", "fat-tree:4x4x2", "dragonfly:4x2x2", "star:6*3", "ch
 
 
 def demand_of(name: str, ranks: int, size: int, root: int = 0) -> _core.Demand:
-    collective = next(one for one in _core.collectives() if one.name == name)
+    collective = next(one for one in _core.Collective.all() if one.name == name)
     return collective.demand(ranks, size, root)
 
 
@@ -44,7 +44,11 @@ def added_up(demand: _core.Demand, schedule: _core.Schedule) -> list[list[list[i
 def check_sums(network: _core.Network, demand: _core.Demand) -> None:
     planned = _core.plan_exchange(network, demand, None, "", 0.0, 1)
     certificate = check(
-        network, demand, planned.schedule, planned.waits, ports_of(planned.algorithm, demand.pattern)
+        network,
+        demand,
+        planned.schedule,
+        planned.waits,
+        _core.PortModel.of(planned.algorithm, demand.pattern),
     )
     assert certificate.ok, certificate.findings
     held, full = added_up(demand, planned.schedule), (1 << demand.ranks) - 1
@@ -85,17 +89,16 @@ def one_way_round(switches: int, hosts: int) -> _core.Network:
     ends += [(i % switches, switches + i) for i in range(switches * hosts)]
     hops = [(i, None, 2 * i) for i in range(switches)]
     a, b = zip(*ends, strict=True)
-    return _core.build_graph(names, ranks, list(a), list(b), [1e9] * len(a), [1e-6] * len(a), hops)
+    return _core.Network.graph(names, ranks, list(a), list(b), [1e9] * len(a), [1e-6] * len(a), hops)
 
 
 @pytest.mark.parametrize("hosts", [1, 3])
 def test_both_halves_of_an_all_reduce_follow_the_routes_of_their_own_direction(hosts: int) -> None:
     network = one_way_round(5, hosts)
     seconds = {
-        name: _core.lockstep_seconds(
-            network,
-            _core.plan_exchange(network, demand_of(name, network.ranks, size), None, "", 0.0, 1).schedule,
-        )
+        name: _core.plan_exchange(
+            network, demand_of(name, network.ranks, size), None, "", 0.0, 1
+        ).schedule.lockstep_seconds(network)
         for name, size in (
             ("all-gather", 1000),
             ("reduce-scatter", 1000),
@@ -120,7 +123,7 @@ def test_halves_of_unequally_many_phases() -> None:
     ]
     a, b = zip(*ends, strict=True)
     names, ranks = [f"s{i}" for i in range(2 * switches)], [0] * switches + [1] * switches
-    network = _core.build_graph(names, ranks, list(a), list(b), [1e9] * len(a), [1e-6] * len(a))
+    network = _core.Network.graph(names, ranks, list(a), list(b), [1e9] * len(a), [1e-6] * len(a))
     planned = plan_collective("all-reduce", network, 64 << 20, "tree-packing")
     rows = planned.schedule.rows()
     half = planned.schedule.phases // 2
@@ -130,7 +133,7 @@ def test_halves_of_unequally_many_phases() -> None:
     assert empty and empty[0] in (0, half)
     assert empty == list(range(empty[0], empty[0] + len(empty)))
     even = plan_collective("all-reduce", network, 64 << 20, "spreading")
-    assert _core.lockstep_seconds(network, even.schedule) <= 1.02 * even.bound_seconds
+    assert even.schedule.lockstep_seconds(network) <= 1.02 * even.bound_seconds
     assert planned.predicted_seconds <= even.predicted_seconds
     read = _core.Plan.decode(planned.encode())
     assert check(network, planned.demand, read.schedule, read.waits).ok
@@ -144,7 +147,7 @@ def test_on_trees_of_equal_links_they_meet_the_bound(plan: NetworkPlan) -> None:
     for name in ("reduce-scatter", "all-reduce"):
         demand = demand_of(name, network.ranks, size)
         planned = _core.plan_exchange(network, demand, None, "", 0.0, 1)
-        seconds = _core.lockstep_seconds(network, planned.schedule)
+        seconds = planned.schedule.lockstep_seconds(network)
         assert seconds == pytest.approx(planned.bound_seconds, rel=1e-9), name
 
 
@@ -154,8 +157,8 @@ def test_a_reduce_scatter_takes_what_the_all_gather_takes(source: str) -> None:
     gather = plan_collective("all-gather", network, 1 << 16)
     scatter = plan_collective("reduce-scatter", network, 1 << 16)
     assert scatter.bound_seconds == pytest.approx(gather.bound_seconds)
-    least = _core.lockstep_seconds(network, gather.schedule)
-    assert _core.lockstep_seconds(network, scatter.schedule) == pytest.approx(least)
+    least = gather.schedule.lockstep_seconds(network)
+    assert scatter.schedule.lockstep_seconds(network) == pytest.approx(least)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +196,7 @@ def test_bounds_of_an_all_reduce() -> None:
     assert _core.lower_bounds(star, demand_of("all-reduce", 8, size)).seconds == pytest.approx(
         2 * size * 7 / 8 / rate
     )
-    slow = _core.build_network(
+    slow = _core.Network.tree(
         ["a", "b", "s", "t"], [1, 1, 0, 0], [0, 1, 2], [2, 3, 3], [rate, rate, rate / 10], [1e-6] * 3
     )
     assert _core.lower_bounds(slow, demand_of("all-reduce", 2, size)).seconds == pytest.approx(
@@ -204,7 +207,7 @@ def test_bounds_of_an_all_reduce() -> None:
     ends = [(5 * box + i, 5 * box + j) for box in range(3) for i, j in ((2, 1), (3, 1), (2, 4), (3, 5))] + [
         (5 * box + card, 0) for box in range(3) for card in (4, 5)
     ]
-    boxes = _core.build_graph(
+    boxes = _core.Network.graph(
         names, [0] + 3 * [0, 1, 1, 0, 0], [a for a, _ in ends], [b for _, b in ends],
         3 * [12 * rate, 12 * rate, rate, rate] + 6 * [rate], [0.0] * len(ends),
     )  # fmt: skip

@@ -20,12 +20,12 @@ from strategies import (
     unequal,
 )
 
-NAMES = [algorithm.name for algorithm in _core.all_algorithms() if algorithm.pattern == "all-to-all"]
+NAMES = [algorithm.name for algorithm in _core.Algorithm.all() if algorithm.pattern == "all-to-all"]
 CONTENTION = {"send port overfull", "receive port overfull", "channel overfull"}
 
 
 def grid(kind: str, *sides: int) -> Callable[[], _core.Network]:
-    return lambda: _core.build_grid(kind, list(sides), 1e9, 1e-6)
+    return lambda: _core.Network.grid(kind, list(sides), 1e9, 1e-6)
 
 
 def tree(seed: int, hosts: int, fast: bool = False) -> Callable[[], _core.Network]:
@@ -48,7 +48,7 @@ def routed(hosts: int) -> _core.Network:
         if a != b
     ]
     rates = [1e9] * (2 * hosts) + [2e9]
-    return _core.build_routed(names, [1] * hosts, channels, rates, [1e-6] * len(channels), routes)
+    return _core.Network.routed(names, [1] * hosts, channels, rates, [1e-6] * len(channels), routes)
 
 
 FAMILIES: dict[str, Callable[[], _core.Network]] = {
@@ -81,7 +81,7 @@ FAMILIES: dict[str, Callable[[], _core.Network]] = {
 def test_algorithm_keeps_its_word(name: str, family: str) -> None:
     network = FAMILIES[family]()
     demand = _core.Demand(network.ranks, 1000)
-    algorithm = _core.find_algorithm(name)
+    algorithm = _core.Algorithm.find(name)
     if reason := algorithm.why_not(network, demand):
         with pytest.raises(_core.InputError, match="cannot serve this"):
             algorithm.make(network, demand)
@@ -116,7 +116,7 @@ def test_faster_switch_links_are_used() -> None:
     network = plan.build()
     demand = _core.Demand(16, 1)
     assert _core.lower_bounds(network, demand).phases == 16
-    schedule = _core.find_algorithm("packing").make(network, demand)
+    schedule = _core.Algorithm.find("packing").make(network, demand)
     certificate = _core.verify(network, demand, schedule)
     assert certificate.ok
     assert certificate.worst_channel_use == 4
@@ -135,7 +135,7 @@ def test_a_slower_switch_link_still_carries_one_message() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_demand_of_another_size_is_refused(name: str) -> None:
-    algorithm = _core.find_algorithm(name)
+    algorithm = _core.Algorithm.find(name)
     with pytest.raises(_core.InputError, match="number of ranks"):
         algorithm.make(star(8).build(), _core.Demand(16, 1))
 
@@ -145,12 +145,12 @@ def test_unknown_name_lists_the_known_ones() -> None:
         _core.InputError,
         match=r"is called 'fastest'.*tree, product, fat-tree, nested-shifts, dragonfly, packing",
     ):
-        _core.find_algorithm("fastest")
+        _core.Algorithm.find("fastest")
 
 
 def test_every_entry_says_what_it_is() -> None:
     assert len(set(NAMES)) == len(NAMES)
-    for algorithm in _core.all_algorithms():
+    for algorithm in _core.Algorithm.all():
         assert algorithm.summary
         assert algorithm.source
 
@@ -159,7 +159,7 @@ def test_baselines_are_what_the_libraries_do() -> None:
     network = star(4).build()
     demand = _core.Demand(4, 1)
     rows = {
-        name: [row[:3] for row in _core.find_algorithm(name).make(network, demand).rows()]
+        name: [row[:3] for row in _core.Algorithm.find(name).make(network, demand).rows()]
         for name in ("linear", "ring", "pairwise")
     }
     assert rows["linear"] == [(0, src, dst) for src in range(4) for dst in range(4) if src != dst]

@@ -23,7 +23,7 @@ def linked(links: Links, ports: int = 16, switches: int = 0) -> _core.Network:
     a, b, units = ([link[i] for link in links] for i in range(3))
     ranks, all_ports = [1] * hosts + [0] * switches, [ports] * hosts + [1] * switches
     rates = [RATE * unit for unit in units]
-    return _core.build_graph(names, ranks, a, b, rates, [0.0] * len(a), [], all_ports, ranks)
+    return _core.Network.graph(names, ranks, a, b, rates, [0.0] * len(a), [], all_ports, ranks)
 
 
 def planned(network: _core.Network, algorithm: str = "relays", bytes: int = BYTES) -> _core.Plan:
@@ -86,7 +86,7 @@ def test_the_same_hosts_have_the_same_schedule() -> None:
 @pytest.mark.parametrize(
     ("network", "why"),
     [
-        (_core.build_grid("torus", [8], RATE, 0.0), "no host forwards"),
+        (_core.Network.grid("torus", [8], RATE, 0.0), "no host forwards"),
         (
             linked([(0, 1, 1), (1, 2, 1), (2, 3, 1), (3, 0, 1)], ports=1),
             "a host has fewer ports than links",
@@ -94,7 +94,7 @@ def test_the_same_hosts_have_the_same_schedule() -> None:
     ],
 )
 def test_who_is_not_served(network: _core.Network, why: str) -> None:
-    found = _core.find_algorithm("relays", "all-to-all")
+    found = _core.Algorithm.find("relays", "all-to-all")
     assert found.why_not(network, _core.Demand(network.ranks, BYTES)) == why
 
 

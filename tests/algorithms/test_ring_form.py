@@ -33,11 +33,11 @@ def check(network: _core.Network, pattern: str, more: int = 0, windows: Sequence
         pattern, network.ranks, 64 * (network.ranks if pattern == "all-reduce" else 1) + more
     )
     ring = _core.Ring(network, demand)
-    chosen = "" if demand.messages > _core.MOST_MESSAGES_COMPARED else ring.algorithm
+    chosen = "" if demand.messages > _core.limits.most_messages_compared else ring.algorithm
     for window in windows:
         planned = _core.plan_exchange(network, demand, window, chosen)
         assert (ring.algorithm, ring.phases) == (planned.algorithm, planned.schedule.phases)
-        programs = _core.rank_programs(planned.schedule, planned.waits)
+        programs = planned.schedule.programs(planned.waits)
         for rank in range(0, network.ranks, 1 + network.ranks // 100):
             assert said_by(ring.program(rank, window)) == said_by(programs[rank])
     certificate = _core.verify(network, demand, planned.schedule)
@@ -128,7 +128,7 @@ def test_tables_that_lead_neighbours_over_the_same_link() -> None:
 )
 def test_rows_of_so_many_ranks_that_schedules_are_not_compared(source: str, pattern: str) -> None:
     network = read_network(source)
-    assert network.ranks**2 > _core.MOST_MESSAGES_COMPARED
+    assert network.ranks**2 > _core.limits.most_messages_compared
     check(network, pattern, 5, [2])  # of an all-reduce some blocks are a byte longer
 
 
@@ -198,7 +198,7 @@ def test_contributions_that_differ_by_a_byte() -> None:
     )
     ring = _core.Ring(network, demand)
     planned = _core.plan_exchange(network, demand, 2, ring.algorithm)
-    programs = _core.rank_programs(planned.schedule, planned.waits)
+    programs = planned.schedule.programs(planned.waits)
     assert [ring.program(rank) for rank in range(network.ranks)] == programs
 
 

@@ -18,11 +18,11 @@ CONTENTION = {"channel overfull"}
 
 
 def torus(sides: list[int], ties: list[str] | None = None, ranks: int = 1) -> _core.Network:
-    return _core.build_grid("torus", sides, RATE, 0.0, ranks=ranks, ties=ties or [])
+    return _core.Network.grid("torus", sides, RATE, 0.0, ranks=ranks, ties=ties or [])
 
 
 def planned(name: str, network: _core.Network) -> _core.Schedule:
-    return _core.find_algorithm(name).make(network, _core.Demand(network.ranks, 1000))
+    return _core.Algorithm.find(name).make(network, _core.Demand(network.ranks, 1000))
 
 
 def phases(schedule: _core.Schedule) -> list[dict[int, int]]:
@@ -36,7 +36,7 @@ def phases(schedule: _core.Schedule) -> list[dict[int, int]]:
 
 def worst_use(network: _core.Network, schedule: _core.Schedule) -> list[int]:
     """Per phase: the most messages on one channel."""
-    return [int(worst) for worst in _core.channel_use(network, schedule).max(axis=1, initial=0)]
+    return [int(worst) for worst in schedule.channel_use(network).max(axis=1, initial=0)]
 
 
 def check(network: _core.Network, schedule: _core.Schedule) -> None:
@@ -60,13 +60,13 @@ def check(network: _core.Network, schedule: _core.Schedule) -> None:
 def test_every_phase_is_a_permutation_and_every_pair_comes_once(
     name: str, sides: list[int], up: bool, ranks: int
 ) -> None:
-    network = torus(sides, _core.ties_by_rule("up" if up else "parity", sides), ranks)
+    network = torus(sides, _core.Network.ties_by_rule("up" if up else "parity", sides), ranks)
     check(network, planned(name, network))
 
 
 @given(sides=SIDES, ranks=st.integers(1, 2))
 def test_shifts_of_a_mesh_turn_round_at_its_ends(sides: list[int], ranks: int) -> None:
-    network = _core.build_grid("mesh", sides, RATE, 0.0, ranks=ranks)
+    network = _core.Network.grid("mesh", sides, RATE, 0.0, ranks=ranks)
     schedule = planned("shift", network)
     check(network, schedule)
     assert schedule.rows() == planned("shift", torus(sides, ranks=ranks)).rows()
@@ -102,7 +102,7 @@ def minimal(side: int, displacement: int) -> int:
 @pytest.mark.parametrize("up", [False, True])
 @pytest.mark.parametrize("side", [2, 4, 6, 8, 10, 16])
 def test_on_a_ring_of_even_length_pairing_halves_the_use_of_links(side: int, up: bool) -> None:
-    network = torus([side], _core.ties_by_rule("up" if up else "parity", [side]))
+    network = torus([side], _core.Network.ties_by_rule("up" if up else "parity", [side]))
     plain, paired = (worst_use(network, planned(name, network)) for name in ("shift", "paired-shift"))
     for displacement, (before, after) in enumerate(zip(plain, paired, strict=True), 1):
         if 2 * displacement != side:
@@ -136,7 +136,7 @@ def test_where_pairing_gains_nothing_shifts_remain(side: int) -> None:
 @example([9, 8], False)
 @example([3, 5], True)
 def test_pairing_never_loads_links_more(sides: list[int], up: bool) -> None:
-    network = torus(sides, _core.ties_by_rule("up" if up else "parity", sides))
+    network = torus(sides, _core.Network.ties_by_rule("up" if up else "parity", sides))
     plain, paired = (worst_use(network, planned(name, network)) for name in ("shift", "paired-shift"))
     assert sum(paired) <= sum(plain) and max(paired) <= max(plain)
     if all(side % 2 == 0 for side in sides):
@@ -153,7 +153,7 @@ def test_pairing_never_loads_links_more(sides: list[int], up: bool) -> None:
     ],
 )
 def test_the_sum_of_worst_uses_falls(sides: list[int], ties: str, plain: int, paired: int) -> None:
-    network = torus(sides, _core.ties_by_rule(ties, sides))
+    network = torus(sides, _core.Network.ties_by_rule(ties, sides))
     assert sum(worst_use(network, planned("shift", network))) == plain
     assert sum(worst_use(network, planned("paired-shift", network))) == paired
 
@@ -170,9 +170,9 @@ def test_a_broken_phase_is_found_by_the_judges() -> None:
 @pytest.mark.parametrize(
     ("name", "network", "reason"),
     [
-        ("shift", _core.build_grid("hypercube", [3], RATE, 0.0), "pairwise"),
-        ("paired-shift", _core.build_grid("hypercube", [3], RATE, 0.0), "pairwise"),
-        ("paired-shift", _core.build_grid("mesh", [4, 4], RATE, 0.0), "both directions"),
+        ("shift", _core.Network.grid("hypercube", [3], RATE, 0.0), "pairwise"),
+        ("paired-shift", _core.Network.grid("hypercube", [3], RATE, 0.0), "pairwise"),
+        ("paired-shift", _core.Network.grid("mesh", [4, 4], RATE, 0.0), "both directions"),
         ("shift", star(3).build(), "torus"),
     ],
 )
@@ -184,13 +184,13 @@ def test_other_networks_are_refused_with_the_reason(name: str, network: _core.Ne
 def test_what_shifts_are_refused_for_on_meshes_is_so() -> None:
     """On a line, shifts load the middle channel no more than any all-to-all must."""
     for side in (2, 3, 4, 5, 8, 9):
-        network = _core.build_grid("mesh", [side], RATE, 0.0)
+        network = _core.Network.grid("mesh", [side], RATE, 0.0)
         bound = max(_core.lower_bounds(network, _core.Demand(side, 1)).load)
         assert sum(worst_use(network, planned("shift", network))) == bound == (side // 2) * ((side + 1) // 2)
 
 
 def test_the_hypercube_has_its_shifts_by_another_name() -> None:
     """Modulo 2, adding is exclusive or."""
-    cube = _core.build_grid("hypercube", [4], RATE, 0.0)
-    mesh = _core.build_grid("mesh", [2] * 4, RATE, 0.0)
+    cube = _core.Network.grid("hypercube", [4], RATE, 0.0)
+    mesh = _core.Network.grid("mesh", [2] * 4, RATE, 0.0)
     assert planned("pairwise", cube).rows() == planned("shift", mesh).rows()

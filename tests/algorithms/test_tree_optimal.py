@@ -43,7 +43,7 @@ def largest_branch_bound(plan: NetworkPlan) -> int:
 def check(plan: NetworkPlan) -> None:
     network = plan.build()
     demand = _core.Demand(network.ranks, 1)
-    schedule = _core.find_algorithm("tree").make(network, demand)
+    schedule = _core.Algorithm.find("tree").make(network, demand)
     bound = _core.lower_bounds(network, demand).phases
     certificate = _core.verify(network, demand, schedule)
     assert certificate.ok, (certificate.findings, plan)
@@ -95,7 +95,7 @@ def test_one_host_with_many_ranks_needs_no_link() -> None:
     plan = NetworkPlan()
     plan.node(7)
     network = plan.build()
-    schedule = _core.find_algorithm("tree").make(network, _core.Demand(7, 8))
+    schedule = _core.Algorithm.find("tree").make(network, _core.Demand(7, 8))
     assert _core.verify(network, _core.Demand(7, 8), schedule).ok
     assert schedule.phases == 6
 
@@ -113,7 +113,7 @@ def test_every_phase_is_free_of_contention_by_an_independent_count(plan: Network
     network = plan.build()
     host_of = plan.host_of
     demand = _core.Demand(len(host_of), 1)
-    schedule = _core.find_algorithm("tree").make(network, demand)
+    schedule = _core.Algorithm.find("tree").make(network, demand)
     uses: Counter[tuple[str, int, int]] = Counter()
     pairs = []
     for phase, src, dst, *_ in schedule.rows():
@@ -132,7 +132,7 @@ def test_one_rank_row_follows_from_the_closed_form() -> None:
     plan = random_tree(Random(5), 40)
     network = plan.build()
     phases = _core.TreePhases(network)
-    schedule = _core.find_algorithm("tree").make(network, _core.Demand(40, 1))
+    schedule = _core.Algorithm.find("tree").make(network, _core.Demand(40, 1))
     for phase, src, dst, *_ in schedule.rows():
         assert phases.phase(network, src, dst) == phase
 
@@ -144,4 +144,4 @@ def test_closed_form_refuses_what_is_no_message() -> None:
         with pytest.raises(_core.InputError, match="no such message"):
             phases.phase(network, src, dst)
     with pytest.raises(_core.InputError, match="tree of switches"):
-        _core.TreePhases(_core.build_grid("torus", [3, 3], 1e9, 0))
+        _core.TreePhases(_core.Network.grid("torus", [3, 3], 1e9, 0))

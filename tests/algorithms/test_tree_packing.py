@@ -72,7 +72,7 @@ def two_boxes(latency: float) -> _core.Network:
     names = [f"{'n' if at % 17 else 's'}{at}" for at in range(34)]
     a, b, rates = zip(*links, strict=True)
     ranks = [int(name[0] == "n") for name in names]
-    return _core.build_graph(
+    return _core.Network.graph(
         names, ranks, a, b, rates, [latency] * len(a), [], [1 + at % 2 for at in range(34)], ranks
     )
 
@@ -139,7 +139,7 @@ def test_any_fabric_and_any_contributions(seed: int) -> None:
     unequal[0] = BYTES
     one = [0] * network.ranks
     one[rng.randrange(network.ranks)] = BYTES
-    algorithm = _core.find_algorithm("tree-packing", "all-gather")
+    algorithm = _core.Algorithm.find("tree-packing", "all-gather")
     for contributions in ([], unequal, one):
         demand = _core.Demand(network.ranks, BYTES, "all-gather", contributions)
         carry_out(network, demand, algorithm.make(network, demand))
@@ -197,11 +197,11 @@ def test_broadcasts_go_down_trees_that_pack_the_cut_exactly(
     """Few trees that are all under way at once: what is above the bound is the time in which they fill."""
     plan = kind(seed)
     ends = [[link[end] for link in plan.links] for end in range(2)]
-    network = _core.build_graph(plan.names, plan.ranks, *ends, plan.rates, [0.0] * len(plan.links))
+    network = _core.Network.graph(plan.names, plan.ranks, *ends, plan.rates, [0.0] * len(plan.links))
     contributions = [0] * network.ranks
     contributions[Random(seed).randrange(network.ranks)] = 4 * BYTES
     demand = _core.Demand(network.ranks, 4 * BYTES, "all-gather", contributions)
-    carry_out(network, demand, _core.find_algorithm("tree-packing", "all-gather").make(network, demand))
+    carry_out(network, demand, _core.Algorithm.find("tree-packing", "all-gather").make(network, demand))
     assert proven(network, demand) <= 1.04
 
 
@@ -248,7 +248,7 @@ def test_verifier_and_bound_count_the_same_messages_at_once(seed: int) -> None:
         assert _core.verify(network, demand, schedule, _core.PortModel.all_port).ok is (at_once <= fast)
         assert _core.verify(network, demand, schedule, _core.PortModel.one_port).ok is (at_once == 1)
         bounds = _core.lower_bounds(network, demand)
-        least = _core.least_phases(network, demand, bounds, _core.PortModel.all_port)
+        least = bounds.least_phases(network, demand, _core.PortModel.all_port)
         assert bounds.phases == least and (at_once > fast or schedule.phases >= least)
     assert (least == 1) is (fast >= hosts - 1)
 
@@ -256,7 +256,7 @@ def test_verifier_and_bound_count_the_same_messages_at_once(seed: int) -> None:
 def test_what_is_in_flight_is_refused_where_it_arrives_twice() -> None:
     network = torus(3, 3).build("graph")
     demand = _core.Demand(9, BYTES, "all-gather")
-    rows = _core.find_algorithm("tree-packing", "all-gather").make(network, demand).rows()
+    rows = _core.Algorithm.find("tree-packing", "all-gather").make(network, demand).rows()
     for spoilt in (rows[:-1], [*rows, (rows[-1][0] + 1, *rows[-1][1:])]):
         certificate = _core.verify(
             network, demand, _core.Schedule.from_rows(9, BYTES, spoilt), _core.PortModel.all_port
@@ -267,6 +267,6 @@ def test_what_is_in_flight_is_refused_where_it_arrives_twice() -> None:
 def test_small_contributions_are_not_cut() -> None:
     network = torus(4, 4).build("graph")
     demand = _core.Demand(16, 64, "all-gather")
-    schedule = _core.find_algorithm("tree-packing", "all-gather").make(network, demand)
+    schedule = _core.Algorithm.find("tree-packing", "all-gather").make(network, demand)
     assert {row[6] for row in schedule.rows()} == {64}
     assert network.latency(0) == LATENCY

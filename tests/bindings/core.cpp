@@ -1,4 +1,5 @@
 /// Parts of networks, schedules, two-level exchanges and choices.
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -18,11 +19,13 @@
 #include "core/choose/chooser.hpp"
 #include "core/choose/forecast.hpp"
 #include "core/choose/kept_timings.hpp"
+#include "core/choose/request.hpp"
 #include "core/error.hpp"
 #include "core/model/simulate.hpp"
 #include "core/network/switch_links.hpp"
 #include "core/order/order.hpp"
 #include "core/plan/plan.hpp"
+#include "core/schedule/bounds.hpp"
 #include "core/schedule/shared_channels.hpp"
 #include "core/schedule/verify.hpp"
 #include "core/schedule/waits.hpp"
@@ -90,6 +93,8 @@ nb::class_<Bound> known() {
 
 void add_to_networks(nb::module_& m) {
   using hocket::SwitchLink;
+  m.def("price_channels", &price_channels, "network"_a, "demand"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "A bound of an all-to-all for all routes, by prices that grow where cheapest ways are busy; None: too large.");
   m.def(
       "switch_link_pairs",
       [](const Network& n, std::uint32_t link) {
@@ -176,14 +181,35 @@ void add_to_schedules(nb::module_& m) {
 }
 
 void add_to_models(nb::module_& m) {
+  known<ModelParameters>()
+      .def_rw("alpha", &ModelParameters::alpha, "seconds the sender spends on each message")
+      .def_rw("receive", &ModelParameters::receive, "seconds the receiver spends on each message")
+      .def_rw("eager", &ModelParameters::eager, "bytes up to which sends are over at once, under steps")
+      .def_rw("token_work", &ModelParameters::token_work, "seconds both ends spend on a token")
+      .def_rw("latencies", &ModelParameters::latencies,
+              "seconds by the channels of a route: none, one, and so on; empty: the network's")
+      .def_prop_ro(
+          "contention", [](const ModelParameters& p) { return std::pair(p.contention.host, p.contention.switch_link); },
+          "the part of a channel's rate that 1, 2, 4, 8 flows carry together: of hosts, of inter-switch links")
+      .def_rw("token", &ModelParameters::token, "seconds for a token, on top of the latency of its route")
+      .def_rw("barrier", &ModelParameters::barrier, "seconds between two phases")
+      .def_rw("overhead", &ModelParameters::overhead, "bytes on the wire per byte of payload")
+      .def_rw("early_release", &ModelParameters::early_release,
+              "a token leaves when at most this many bytes of its message are missing")
+      .def_rw("memory_rate", &ModelParameters::memory_rate, "bytes per second between ranks of one host")
+      .def_rw("latency_weighted", &ModelParameters::latency_weighted,
+              "flows share in inverse proportion to their latency, as SimGrid's CM02 has it");
+  known<CostProfile>()
+      .def_ro("rate", &CostProfile::rate, "of a host's link")
+      .def_ro("latency", &CostProfile::latency, "between two hosts")
+      .def_ro("send", &CostProfile::send, "of the sender's processor, for each message")
+      .def_ro("receive", &CostProfile::receive, "of the receiver's")
+      .def_ro("token", &CostProfile::token, "on top of the latency")
+      .def_ro("eager", &CostProfile::eager, "longer messages wait for their receiver")
+      .def_ro("wire", &CostProfile::wire, "bytes on the wire for each of a message")
+      .def_prop_ro("hosts", [](const CostProfile& one) { return one.contention.host; })
+      .def_prop_ro("switch_links", [](const CostProfile& one) { return one.contention.switch_link; });
   m.def("cost_profiles", [] { return std::vector<CostProfile>(cost_profiles().begin(), cost_profiles().end()); });
-  m.def(
-      "simulate_within",
-      [](std::uint64_t steps, const Network& network, const Schedule& schedule, const Waits* waits,
-         const std::string& flow, const ModelParameters& parameters) {
-        return simulate_within(steps, network, schedule, waits, parse_flow_control(flow), parameters);
-      },
-      "steps"_a, "network"_a, "schedule"_a, "waits"_a.none(), "flow"_a, "parameters"_a);
 }
 
 void add_to_two_levels(nb::module_& m) {
@@ -191,7 +217,9 @@ void add_to_two_levels(nb::module_& m) {
       "group_by_host", [](const std::vector<std::uint32_t>& host_of) { return group_by_host(host_of); }, "host_of"_a,
       "From a number for each rank, equal on one host.");
   m.def("demand_between", &demand_between, "groups"_a, "demand"_a, "What hosts exchange for their ranks.");
-  known<HostGroups>().def_rw("ranks", &HostGroups::ranks);
+  known<HostGroups>()
+      .def_rw("ranks", &HostGroups::ranks)
+      .def("runs", &runs_two_level, "demand"_a, "host_memory"_a, "Whether runs aggregate it in so much memory.");
   nb::class_<TwoLevelExchange> exchange = known<TwoLevelExchange>();
   exchange.def_rw("groups", &TwoLevelExchange::groups)
       .def_rw("memory", &TwoLevelExchange::memory)
@@ -243,6 +271,28 @@ void add_to_choices(nb::module_& m) {
          bool rendezvous) { return forecast({phases, wire, window, segments, rendezvous}, {step, native}); },
       "phases"_a, "wire_seconds"_a, "window"_a, "step_seconds"_a, "native_seconds"_a = 0.0, "segments"_a = 1,
       "rendezvous"_a = false);
+  nb::class_<Candidate>(m, "Candidate", "A way in which a call can be served.")
+      .def_ro("name", &Candidate::name)
+      .def_ro("window", &Candidate::window, "messages of a rank that may be unacknowledged; 0: the library's own call")
+      .def_ro("free", &Candidate::free, "nobody waits for a turn")
+      .def_ro("large", &Candidate::large, "segments of large_segment bytes")
+      .def_ro("two_level", &Candidate::two_level, "one message between two hosts")
+      .def_ro("all_lead", &Candidate::all_lead, "every rank of a host carries some of its aggregates");
+  m.attr("large_segment") = large_segment;
+  m.def(
+      "offered",
+      [](std::size_t bytes, int ranks, std::uint32_t usual_window, std::size_t segment) {
+        const CallFacts facts{.bytes = bytes, .ranks = ranks, .usual_window = usual_window, .segment = segment};
+        std::vector<Candidate> found;
+        for (const Candidate& one : all_candidates)
+          if (is_offered(one, facts)) found.push_back(one);
+        return found;
+      },
+      "bytes"_a, "ranks"_a, "usual_window"_a, "segment"_a,
+      "The candidates of a call whose messages have segments as usual, in the table's order; aggregates need hosts "
+      "with several ranks.");
+  m.def("simulated_seconds", &simulated_seconds, "network"_a, "schedule"_a, "candidate"_a, "costs"_a,
+        "None: the library carries the messages, or there are too many.", nb::call_guard<nb::gil_scoped_release>());
   m.def("costs_of_steps", &costs_of_steps, "network"_a, "step_seconds"_a, "overhead"_a);
   m.def("in_a_crowd", &in_a_crowd, "seconds"_a, "native_seconds"_a, "candidate"_a);
 }

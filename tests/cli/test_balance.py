@@ -107,7 +107,7 @@ def test_a_graph_with_several_cables(tmp_path: Path, hocket: Call) -> None:
         assert getattr(after, field) == getattr(before, field)
     assert wires(after) == wires(before)
     assert most(after) < most(before)
-    proposed = _core.balance_routes(before, _core.Demand(before.ranks, 1))
+    proposed = before.balanced(_core.Demand(before.ranks, 1))
     assert after.next_hops == proposed.next_hops
 
 

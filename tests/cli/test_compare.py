@@ -46,7 +46,7 @@ def test_irregular_exchanges(hocket, tmp_path: Path) -> None:
     demand = tmp_path / "a.csv"
     demand.write_text("0,100,200\n300,0,0\n0,400,5\n")
     answer = hocket("plan", "irregular", "--network", "star:3", "--demand", demand, "--compare")
-    known = [one.name for one in _core.all_algorithms() if one.pattern == "irregular"]
+    known = [one.name for one in _core.Algorithm.all() if one.pattern == "irregular"]
     assert answer.code == 0 and sum(line.split()[0] in known for line in answer.out.splitlines()) == len(
         known
     )

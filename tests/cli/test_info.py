@@ -32,7 +32,7 @@ def test_settings_with_their_origin(program, mpi: Mpi, monkeypatch: pytest.Monke
     told = json.loads(answer.out)
     assert answer.code == 0 and (told["version"], told["network"]) == (__version__, "a.toml")
     found = {one["name"]: (one["value"], one["from"]) for one in told["settings"]}
-    assert found.keys() == {variable.name for variable in _core.variables()}
+    assert found.keys() == {variable.name for variable in _core.Variable.all()}
     assert found["HOCKET_CHOOSE"] == ("off", "environment")
     assert found["HOCKET_SEGMENT"] == ("16384", "default")
     assert found["HOCKET_FLOW_CONTROL"] == ("token", "default")
@@ -47,7 +47,7 @@ def test_settings_with_their_origin(program, mpi: Mpi, monkeypatch: pytest.Monke
 
 def test_algorithms(hocket, program) -> None:
     listed = hocket("info", "--json").object()["algorithms"]
-    assert [one["name"] for one in listed] == [one.name for one in _core.all_algorithms()]
+    assert [one["name"] for one in listed] == [one.name for one in _core.Algorithm.all()]
     assert any(one["guarantee"] for one in listed)
     assert "Faraj and Yuan" in hocket("info", "tree").out
     assert "guarantee        no message is split" in hocket("info", "list").out
@@ -63,7 +63,7 @@ def test_the_table_of_algorithms_fits_the_terminal(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("COLUMNS", str(columns))
     lines = table(entries_of(None)).splitlines()
     assert max(map(len, lines)) <= columns
-    every = [one.pattern for one in _core.all_algorithms()]
+    every = [one.pattern for one in _core.Algorithm.all()]
     assert sum(line.startswith("all-to-all") for line in lines) == every.count("all-to-all")
 
 

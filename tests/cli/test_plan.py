@@ -239,8 +239,8 @@ def test_the_verifier_names_the_channel_of_a_contended_plan(hocket, tmp_path: Pa
     """Such a plan is written by nothing but the core."""
     network = read_network("chain:4,4,4")
     demand = _core.Demand(network.ranks, 65536)
-    schedule = _core.find_algorithm("ring").make(network, demand)
-    waits = _core.derive_waits(network, schedule)
+    schedule = _core.Algorithm.find("ring").make(network, demand)
+    waits = _core.Waits.derive(network, schedule)
     plan = tmp_path / "ring.hkt"
     plan.write_bytes(_core.Plan(network, schedule, waits, demand, "ring", 0, 0.0, 0.0).encode())
     answer = hocket("verify", plan, "--network", "chain:4,4,4")

@@ -73,11 +73,11 @@ def test_algorithms_of_one_contribution(hocket, algorithm: str, network: str) ->
 
 @pytest.mark.parametrize(
     "algorithm",
-    [s.name for s in _core.all_algorithms() if s.pattern == "all-gather" and s.name not in ONE_GIVER],
+    [s.name for s in _core.Algorithm.all() if s.pattern == "all-gather" and s.name not in ONE_GIVER],
 )
 def test_every_algorithm_by_its_name(hocket, tmp_path: Path, algorithm: str) -> None:
     dump = tmp_path / "p.csv"
-    entry, demand = _core.find_algorithm(algorithm, "all-gather"), _core.Demand(8, 1000, "all-gather")
+    entry, demand = _core.Algorithm.find(algorithm, "all-gather"), _core.Demand(8, 1000, "all-gather")
     network = next(n for n in ("star:8", "torus:2x4") if not entry.why_not(read_network(n), demand))
     report = gather(hocket, "--network", network, "--bytes", "1000", "--algorithm", algorithm, "--dump", dump)
     assert report["algorithm"] == algorithm and report["complete"]
@@ -125,7 +125,7 @@ def test_auto_takes_the_least_time(hocket) -> None:
         net = read_network(network)
         demand = _core.Demand(net.ranks, 65536, "all-gather")
         best = gather(hocket, "--network", network)
-        for entry in _core.all_algorithms():
+        for entry in _core.Algorithm.all():
             if entry.pattern != "all-gather" or not entry.contention_free or entry.why_not(net, demand):
                 continue
             other = gather(hocket, "--network", network, "--algorithm", entry.name)

@@ -22,7 +22,7 @@ CONTRACT = [
 CHANGING = (
     "prediction", "predicted_seconds", "time_ratio", "plan_seconds", "verify_seconds", "peak_rss_bytes",
 )  # fmt: skip
-ALGORITHMS = [s for s in _core.all_algorithms() if s.pattern == "irregular"]
+ALGORITHMS = [s for s in _core.Algorithm.all() if s.pattern == "irregular"]
 NETWORKS = ["star:6", "chain:3,2,1", "tree:2x3", "star:3*2", "torus:2x3", "mesh:3x2", "fat-tree:2x3x2"]
 
 
@@ -73,7 +73,7 @@ def test_plans_hold_and_are_simulated(
 ) -> None:
     built = read_network(network)
     demand = _core.Demand.irregular(6, [0], [1], [1])
-    if algorithm != "auto" and _core.find_algorithm(algorithm, "irregular").why_not(built, demand):
+    if algorithm != "auto" and _core.Algorithm.find(algorithm, "irregular").why_not(built, demand):
         pytest.skip("not served")
     plan, dump = tmp_path / "p.hkt", tmp_path / "p.csv"
     arguments = ("--network", network, "--demand", sizes, "--algorithm", algorithm)

@@ -34,7 +34,7 @@ def stop_this(number: int) -> None:
 def until_cancelled() -> None:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        _core.check_cancelled()
+        _core.Progress.check()
     raise TimeoutError
 
 
@@ -73,7 +73,7 @@ def test_a_stopped_write_leaves_nothing(tmp_path: Path) -> None:
 
 def test_work_that_is_done_leaves_no_trace() -> None:
     assert work.with_spinner("working", lambda: threading.get_ident()) != threading.get_ident()
-    _core.check_cancelled()
+    _core.Progress.check()
 
 
 class Terminal(io.StringIO):
@@ -96,7 +96,7 @@ def test_the_bar_names_the_step(monkeypatch: pytest.MonkeyPatch, quiet: bool) ->
 
     def again_and_again() -> None:
         while time.monotonic() < end and "deriving waits" not in terminal.getvalue():
-            _core.derive_waits(network, schedule)
+            _core.Waits.derive(network, schedule)
 
     work.with_spinner("planning 64 ranks", again_and_again)
     shown = terminal.getvalue()

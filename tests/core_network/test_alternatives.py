@@ -24,7 +24,7 @@ def loads(items: list[list[list[int]]], picks: list[int], channels: int) -> list
 def test_a_way_over_each_spine(spines: int) -> None:
     network = read_network(f"fat-tree:3x2x{spines}")
     a, b = network.hosts[0], network.hosts[-1]
-    ways = _core.equal_ways(network, a, b, 100)
+    ways = network.equal_ways(a, b, 100)
     assert len(ways) == spines == len({tuple(way) for way in ways})
     for way in ways:
         ends = [network.links[c // 2][:: 1 if c % 2 == 0 else -1] for c in way]
@@ -34,7 +34,7 @@ def test_a_way_over_each_spine(spines: int) -> None:
     assert list(network.route(0, network.ranks - 1)) in ways
     if spines > 1:
         with pytest.raises(_core.InputError, match="more than 1 equally short"):
-            _core.equal_ways(network, a, b, 1)
+            network.equal_ways(a, b, 1)
 
 
 def test_load_is_as_small_as_any_choice_gives() -> None:

@@ -46,7 +46,7 @@ def test_the_same_graph_has_the_same_routes() -> None:
 
 def test_routes_written_out_are_those_that_are_followed() -> None:
     network = random_regular(24, 4, 2, 3).build("graph")
-    written = _core.balance_routes(network, _core.Demand(network.ranks, 1))
+    written = network.balanced(_core.Demand(network.ranks, 1))
     assert written.next_hops
     for src in range(network.ranks):
         for dst in range(network.ranks):
@@ -56,5 +56,5 @@ def test_routes_written_out_are_those_that_are_followed() -> None:
 def test_even_fat_trees_keep_their_routes() -> None:
     for source in ("fat-tree:k=4", "fat-tree:8x8x4", "fat-tree:4x4x4"):
         network = read_network(source)
-        written = _core.balance_routes(network, _core.Demand(network.ranks, 1))
+        written = network.balanced(_core.Demand(network.ranks, 1))
         assert not written.next_hops

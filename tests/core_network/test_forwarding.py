@@ -17,7 +17,7 @@ Hop = tuple[int, int | None, int]
 
 def build(plan: NetworkPlan, hops: list[Hop]) -> _core.Network:
     a, b = [x for x, _ in plan.links], [y for _, y in plan.links]
-    return _core.build_graph(plan.names, plan.ranks, a, b, plan.rates, [1e-6] * len(a), hops)
+    return _core.Network.graph(plan.names, plan.ranks, a, b, plan.rates, [1e-6] * len(a), hops)
 
 
 def walk(plan: NetworkPlan, hops: list[Hop], src: int, dst: int) -> list[int] | None:
@@ -124,4 +124,4 @@ def test_entries_for_hosts_without_ranks_are_left_alone() -> None:
 
 def test_only_graphs_have_tables() -> None:
     with pytest.raises(TypeError):
-        _core.build_network(["a", "b"], [1, 1], [0], [1], [1e9], [0.0], [(0, None, 0)])
+        _core.Network.tree(["a", "b"], [1, 1], [0], [1], [1e9], [0.0], [(0, None, 0)])

@@ -96,7 +96,7 @@ def pairs(load: list[int]) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize(("kind", "sides"), GRIDS, ids=str)
 def test_grids_route_dimension_by_dimension_the_shorter_way(kind: str, sides: list[int]) -> None:
-    network = _core.build_grid(kind, sides, 1e9, 1e-6)
+    network = _core.Network.grid(kind, sides, 1e9, 1e-6)
     shape = [2] * sides[0] if kind == "hypercube" else sides
     assert network.ranks == math.prod(shape)
     assert len(set(map(frozenset, network.links))) == len(network.links)
@@ -107,7 +107,7 @@ def test_grids_route_dimension_by_dimension_the_shorter_way(kind: str, sides: li
 @given(tie_tables())
 def test_ties_follow_the_table_and_routes_stay_minimal(drawn: tuple[list[int], list[str]]) -> None:
     sides, rows = drawn
-    network = _core.build_grid("torus", sides, 1e9, 1e-6, ties=rows)
+    network = _core.Network.grid("torus", sides, 1e9, 1e-6, ties=rows)
     assert network.ties == rows
     check_routes(network, sides)
 
@@ -117,15 +117,15 @@ def test_ties_follow_the_table_and_routes_stay_minimal(drawn: tuple[list[int], l
     [("parity", 8, "+-+-+-+-"), ("parity", 6, "+-+-+-"), ("up", 4, "++++"), ("up", 2, ""), ("parity", 5, "")],
 )
 def test_rules_of_ties(rule: str, side: int, row: str) -> None:
-    assert _core.ties_by_rule(rule, [side, 3]) == [row, ""]
+    assert _core.Network.ties_by_rule(rule, [side, 3]) == [row, ""]
 
 
 def test_parity_is_the_default_and_other_rules_are_refused() -> None:
     for sides in ([4, 6], [3, 2, 8]):
-        assert _core.build_grid("torus", sides, 1e9, 0).ties == _core.ties_by_rule("parity", sides)
-    assert _core.build_grid("mesh", [4, 6], 1e9, 0).ties == []
+        assert _core.Network.grid("torus", sides, 1e9, 0).ties == _core.Network.ties_by_rule("parity", sides)
+    assert _core.Network.grid("mesh", [4, 6], 1e9, 0).ties == []
     with pytest.raises(_core.InputError, match="no rule 'down' for ties"):
-        _core.ties_by_rule("down", [4])
+        _core.Network.ties_by_rule("down", [4])
 
 
 @pytest.mark.parametrize(
@@ -140,14 +140,14 @@ def test_parity_is_the_default_and_other_rules_are_refused() -> None:
 )
 def test_impossible_ties(kind: str, ties: list[str], complaint: str) -> None:
     with pytest.raises(_core.NetworkProblem, match=complaint):
-        _core.build_grid(kind, [4, 3], 1e9, 0, ties=ties)
+        _core.Network.grid(kind, [4, 3], 1e9, 0, ties=ties)
 
 
 @pytest.mark.parametrize("side", [4, 8, 12, 16])
 @pytest.mark.parametrize("rows", [1, 3])
 def test_parity_loads_rings_of_multiples_of_4_evenly(side: int, rows: int) -> None:
     """Every channel of the ring carries side²/8 messages per row of other coordinates, the mean."""
-    network = _core.build_grid("torus", [side, rows], 1e9, 0)
+    network = _core.Network.grid("torus", [side, rows], 1e9, 0)
     ring = [
         load
         for (a, b), pair in zip(network.links, pairs(bounds_of(network).load), strict=True)
@@ -159,7 +159,7 @@ def test_parity_loads_rings_of_multiples_of_4_evenly(side: int, rows: int) -> No
 
 @pytest.mark.parametrize("side", [4, 6, 8, 10])
 def test_ties_that_go_up_load_the_ring_unevenly(side: int) -> None:
-    network = _core.build_grid("torus", [side], 1e9, 0, ties=_core.ties_by_rule("up", [side]))
+    network = _core.Network.grid("torus", [side], 1e9, 0, ties=_core.Network.ties_by_rule("up", [side]))
     half = side // 2
     assert max(bounds_of(network).load) == half * (half + 1) // 2
     assert min(bounds_of(network).load) == half * (half - 1) // 2
@@ -167,7 +167,7 @@ def test_ties_that_go_up_load_the_ring_unevenly(side: int) -> None:
 
 @pytest.mark.parametrize("side", [6, 10, 14])
 def test_parity_is_even_to_one_message_where_the_mean_is_no_whole_number(side: int) -> None:
-    load = bounds_of(_core.build_grid("torus", [side], 1e9, 0)).load
+    load = bounds_of(_core.Network.grid("torus", [side], 1e9, 0)).load
     assert max(load) - min(load) == 1
     assert sum(load) / len(load) == side * side / 8
 
@@ -176,14 +176,14 @@ def test_parity_is_even_to_one_message_where_the_mean_is_no_whole_number(side: i
 @given(tie_tables(), st.integers(1, 3))
 def test_loads_of_tori_are_those_of_their_routes(drawn: tuple[list[int], list[str]], ranks: int) -> None:
     sides, rows = drawn
-    network = _core.build_grid("torus", sides, 1e9, 0, ties=rows, ranks=ranks)
+    network = _core.Network.grid("torus", sides, 1e9, 0, ties=rows, ranks=ranks)
     assert bounds_of(network).load == walked_loads(network)
 
 
 @pytest.mark.parametrize(("kind", "sides"), GRIDS, ids=str)
 def test_loads_of_grids_are_those_of_their_routes(kind: str, sides: list[int]) -> None:
     for ranks in (1, 2):
-        network = _core.build_grid(kind, sides, 1e9, 0, ranks=ranks)
+        network = _core.Network.grid(kind, sides, 1e9, 0, ranks=ranks)
         assert bounds_of(network).load == walked_loads(network)
 
 
@@ -191,12 +191,12 @@ def test_loads_of_grids_are_those_of_their_routes(kind: str, sides: list[int]) -
 def test_impossible_grids(sides: list[int]) -> None:
     for kind in ("torus", "mesh"):
         with pytest.raises(_core.NetworkProblem):
-            _core.build_grid(kind, sides, 1e9, 0)
+            _core.Network.grid(kind, sides, 1e9, 0)
 
 
 def test_impossible_hypercubes() -> None:
     for sides in ([], [21], [2, 2], [2**32 - 1]):
         with pytest.raises(_core.NetworkProblem, match="hypercube"):
-            _core.build_grid("hypercube", sides, 1e9, 0)
+            _core.Network.grid("hypercube", sides, 1e9, 0)
     with pytest.raises(_core.InputError, match="not torus, mesh or hypercube"):
-        _core.build_grid("ring", [3], 1e9, 0)
+        _core.Network.grid("ring", [3], 1e9, 0)

@@ -81,15 +81,15 @@ def test_absurd_rates(rate: float) -> None:
     assert "is not between 1 kB/s and 10 TB/s" in message
     assert link == 1
     with pytest.raises(_core.NetworkProblem, match="rate"):
-        _core.build_grid("torus", [3, 3], rate, 0)
+        _core.Network.grid("torus", [3, 3], rate, 0)
     with pytest.raises(_core.NetworkProblem, match="rate"):
-        _core.build_routed(["a", "b"], [1, 1], ["c"], [rate], [0], [(0, 1, [0]), (1, 0, [0])])
+        _core.Network.routed(["a", "b"], [1, 1], ["c"], [rate], [0], [(0, 1, [0]), (1, 0, [0])])
 
 
 @pytest.mark.parametrize("latency", [-1e-6, math.nan, math.inf, 100.0])
 def test_absurd_latencies(latency: float) -> None:
     with pytest.raises(_core.NetworkProblem, match="latency"):
-        _core.build_network(["a", "b"], [1, 1], [0], [1], [1e9], [latency])
+        _core.Network.tree(["a", "b"], [1, 1], [0], [1], [1e9], [latency])
 
 
 @pytest.mark.parametrize("kind", ["tree", "graph"])
@@ -134,9 +134,9 @@ def test_too_many_ranks() -> None:
 
 def test_lists_of_different_lengths() -> None:
     with pytest.raises(_core.InputError, match="differ in length"):
-        _core.build_network(["a", "b"], [1, 1], [0], [1], [1e9], [])
+        _core.Network.tree(["a", "b"], [1, 1], [0], [1], [1e9], [])
     with pytest.raises(_core.InputError, match="one rank count per node"):
-        _core.build_network(["a", "b"], [1], [0], [1], [1e9], [0])
+        _core.Network.tree(["a", "b"], [1], [0], [1], [1e9], [0])
 
 
 def test_ranks_and_channels_that_do_not_exist() -> None:
@@ -207,7 +207,7 @@ def test_each_channel_has_what_its_link_has(kinds: int) -> None:
         for a, b in plan.links
     ]
     a, b = zip(*plan.links, strict=True)
-    network = _core.build_graph(
+    network = _core.Network.graph(
         plan.names, plan.ranks, a, b, *(list(each) for each in zip(*links, strict=True))
     )
     assert network.channels == 2 * len(links)
@@ -256,7 +256,7 @@ def test_hosts_do_not_forward() -> None:
 
 
 def routed(routes: list[tuple[int, int, list[int]]]) -> _core.Network:
-    return _core.build_routed(["a", "b"], [2, 1], ["x", "y", "z"], [1e9, 2e9, 4e9], [1e-6] * 3, routes)
+    return _core.Network.routed(["a", "b"], [2, 1], ["x", "y", "z"], [1e9, 2e9, 4e9], [1e-6] * 3, routes)
 
 
 def test_routed_networks() -> None:
@@ -276,7 +276,7 @@ def test_hosts_of_routed_networks_have_their_ports() -> None:
     pairs = list(itertools.permutations(range(3), 2))
     ways = [(a, b, [channel]) for channel, (a, b) in enumerate(pairs)]
     made = [
-        _core.build_routed(list("abc"), [1] * 3, list("uvwxyz"), [1e9] * 6, [0.0] * 6, ways, ports)
+        _core.Network.routed(list("abc"), [1] * 3, list("uvwxyz"), [1e9] * 6, [0.0] * 6, ways, ports)
         for ports in ([], [2, 2, 2])
     ]
     assert [network.ports for network in made] == [[], [2, 2, 2]]

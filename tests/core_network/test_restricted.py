@@ -86,7 +86,7 @@ def test_a_part_chosen_anew_would_follow_other_routes() -> None:
     part = check(whole, ranks)
     a, b = [x for x, _ in part.links], [y for _, y in part.links]
     rates, latencies = [part.rate(2 * i) for i in range(len(a))], [part.latency(2 * i) for i in range(len(a))]
-    anew = _core.build_graph(part.names, ranks, a, b, rates, latencies)
+    anew = _core.Network.graph(part.names, ranks, a, b, rates, latencies)
     assert routes(anew) != routes(part)
 
 

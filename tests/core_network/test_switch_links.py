@@ -49,7 +49,7 @@ def drawn(network: _core.Network, pairs: list[tuple[int, int]]) -> float:
 
 
 def oversubscribed(network: _core.Network, by: float) -> _core.Network:
-    widths = [(t.link, max(1.0, t.hosts / by)) for t in _core.switch_links(network)]
+    widths = [(t.link, max(1.0, t.hosts / by)) for t in network.switch_links()]
     return _core.with_widths(network, widths)
 
 
@@ -57,7 +57,7 @@ def oversubscribed(network: _core.Network, by: float) -> _core.Network:
 @given(tree_plans(2, 24))
 def test_pairs_are_disjoint_and_cross_the_switch_link(plan: NetworkPlan) -> None:
     network = plan.build()
-    switch_links = _core.switch_links(network)
+    switch_links = network.switch_links()
     crossed = {
         link: min(map(len, sides(network, link)))
         for link, ends in enumerate(network.links)
@@ -81,7 +81,7 @@ def test_pairs_are_disjoint_and_cross_the_switch_link(plan: NetworkPlan) -> None
 @given(st.integers(0, 2**32 - 1), st.integers(4, 32), st.sampled_from([1.0, 2.0, 4.0]))
 def test_a_fluid_model_finds_the_widths_of_oversubscribed_trees(seed: int, hosts: int, by: float) -> None:
     network = oversubscribed(random_tree(Random(seed), hosts).build(), by)
-    for switch_link in _core.switch_links(network):
+    for switch_link in network.switch_links():
         found = drawn(network, _core.switch_link_pairs(network, switch_link.link))
         truth = network.rate(2 * switch_link.link) / network.host_rate
         assert found <= truth * 1.001
@@ -94,9 +94,9 @@ def test_a_level_does_not_hide_another(leaf: int, pod: int) -> None:
     """Oversubscription that grows towards the root: partners in one pod do not cross its uplinks."""
     plain = balanced([3, 4, 8]).build()
     width = {8: 8 / leaf, 32: 32 / pod}
-    network = _core.with_widths(plain, [(t.link, width[t.hosts]) for t in _core.switch_links(plain)])
-    assert Counter(t.hosts for t in _core.switch_links(network)) == {8: 12, 32: 3}
-    for switch_link in _core.switch_links(network):
+    network = _core.with_widths(plain, [(t.link, width[t.hosts]) for t in plain.switch_links()])
+    assert Counter(t.hosts for t in network.switch_links()) == {8: 12, 32: 3}
+    for switch_link in network.switch_links():
         found = drawn(network, _core.switch_link_pairs(network, switch_link.link))
         assert found == pytest.approx(width[switch_link.hosts], rel=1e-3)
 
@@ -105,21 +105,21 @@ def test_a_level_does_not_hide_another(leaf: int, pod: int) -> None:
 @given(st.integers(0, 2**32 - 1), st.integers(4, 24))
 def test_no_width_is_overestimated(seed: int, hosts: int) -> None:
     network = random_tree(Random(seed), hosts, switch_link=unequal).build()
-    for switch_link in _core.switch_links(network):
+    for switch_link in network.switch_links():
         found = drawn(network, _core.switch_link_pairs(network, switch_link.link))
         assert found <= network.rate(2 * switch_link.link) / network.host_rate * 1.001
 
 
 def test_hosts_without_ranks_do_not_count() -> None:
     whole = chain([3, 3]).build()
-    assert [t.hosts for t in _core.switch_links(whole)] == [3]
+    assert [t.hosts for t in whole.switch_links()] == [3]
     ranks = whole.ranks_per_node
-    left = [host for host in whole.hosts if host in sides(whole, _core.switch_links(whole)[0].link)[0]]
+    left = [host for host in whole.hosts if host in sides(whole, whole.switch_links()[0].link)[0]]
     part = whole.restricted_to([0 if node in left[:1] else n for node, n in enumerate(ranks)])
-    assert [t.hosts for t in _core.switch_links(part)] == [2]
+    assert [t.hosts for t in part.switch_links()] == [2]
     part = whole.restricted_to([0 if node in left[:2] else n for node, n in enumerate(ranks)])
-    assert _core.switch_links(part) == []
-    assert _core.switch_links(star(8).build()) == []
+    assert part.switch_links() == []
+    assert star(8).build().switch_links() == []
 
 
 def overloaded(network: _core.Network) -> bool:
@@ -151,7 +151,7 @@ def test_where_more_than_ports_is_shared() -> None:
     for name in ("star:9", "fat-tree:2x3x1x3", "chain:3,1", "tree:(2,(1))"):
         assert _core.only_ports_shared(read_network(name)), name
     whole = chain([3, 3]).build()
-    here, there = map(sorted, sides(whole, _core.switch_links(whole)[0].link))
+    here, there = map(sorted, sides(whole, whole.switch_links()[0].link))
     for kept, only_ports in ((here, True), (here[:1] + there, True), (here[:2] + there[:2], False)):
         part = [n if node in kept else 0 for node, n in enumerate(whole.ranks_per_node)]
         assert _core.only_ports_shared(whole.restricted_to(part)) == only_ports
@@ -159,7 +159,7 @@ def test_where_more_than_ports_is_shared() -> None:
 
 def test_levels_and_who_stands_for_whom() -> None:
     network = balanced([3, 4, 8]).build()
-    switch_links = _core.switch_links(network)
+    switch_links = network.switch_links()
     assert {(t.hosts, t.level) for t in switch_links} == {(8, 1), (32, 2)}
     assert _core.representatives(switch_links, 15) == list(range(15))
     few = _core.representatives(switch_links, 14)
@@ -168,13 +168,13 @@ def test_levels_and_who_stands_for_whom() -> None:
         (switch_links[f].hosts, switch_links[f].level) == (t.hosts, t.level)
         for f, t in zip(few, switch_links, strict=True)
     )
-    odd = _core.switch_links(chain([2, 3, 4, 5, 6]).build())
+    odd = chain([2, 3, 4, 5, 6]).build().switch_links()
     assert len(set(_core.representatives(odd, 2))) <= len({t.level for t in odd})
 
 
 def test_widths_become_rates() -> None:
     network = chain([4, 4]).build()
-    switch_link = _core.switch_links(network)[0].link
+    switch_link = network.switch_links()[0].link
     wide = _core.with_widths(network, [(switch_link, 4.0)])
     assert wide.rate(2 * switch_link) == wide.rate(2 * switch_link + 1) == 4 * RATE
     assert wide.capacity(2 * switch_link) == 4 and wide.host_rate == RATE
@@ -188,4 +188,4 @@ def test_widths_become_rates() -> None:
      (10.2, 16, 16 / 1.5), (4.9, 16, 5), (0.5, 2, 0.5), (0.26, 2, 0.25), (0.0, 2, 0.001)],
 )  # fmt: skip
 def test_measured_widths_settle(measured: float, pairs: int, width: float) -> None:
-    assert _core.settled_width(measured, pairs) == pytest.approx(width)
+    assert _core.SwitchLink.settled_width(measured, pairs) == pytest.approx(width)

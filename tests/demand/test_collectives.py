@@ -25,7 +25,7 @@ PATTERNS = {ALL_TO_ALL, ALL_GATHER, IRREGULAR, REDUCE_SCATTER, ALL_REDUCE}
 
 
 def test_names_are_unique_and_each_names_its_calls() -> None:
-    assert len(COLLECTIVES) == len(_core.collectives())
+    assert len(COLLECTIVES) == len(_core.Collective.all())
     calls = [call for c in COLLECTIVES.values() for call in c.mpi_calls.split(", ")]
     assert len(set(calls)) == len(calls) and all(call.startswith("MPI_") for call in calls)
 

@@ -154,7 +154,7 @@ def test_options_that_are_gone_are_found() -> None:
 
 
 def test_variables_exist() -> None:
-    known = {variable.name for variable in _core.variables()}
+    known = {variable.name for variable in _core.Variable.all()}
     pattern = re.compile(r"\bHOCKET_[A-Z][A-Z_]*[A-Z]\b(?!\()")
     wrong = {}
     for path in DOCUMENTS:

@@ -68,11 +68,11 @@ def planned(network: str, shape: str, bytes: int = 3072, window: int = 1) -> _co
     net = read_network(network)
     demand = _core.Demand(net.ranks, bytes, "all-gather")
     schedule = _core.Schedule.from_rows(net.ranks, bytes, make(net.ranks, bytes))
-    waits = _core.derive_waits(net, schedule, window)
+    waits = _core.Waits.derive(net, schedule, window)
     certificate = check(net, demand, schedule, waits, ports)
     assert certificate.complete, certificate.findings
     bounds = _core.lower_bounds(net, demand)
-    least = _core.least_phases(net, demand, bounds, ports)
+    least = bounds.least_phases(net, demand, ports)
     return _core.Plan(net, schedule, waits, demand, "by hand", least, bounds.seconds, 1)
 
 

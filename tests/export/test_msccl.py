@@ -171,7 +171,7 @@ def test_the_collective_is_carried_out(case: tuple[str, str, int, int]) -> None:
 def test_parts_that_ranks_pass_on_come_to_their_blocks(seed: int) -> None:
     """A ring of five hosts that forward: parts wait in scratch memory."""
     ends = [0, 1, 2, 3, 4], [1, 2, 3, 4, 0]
-    ring = _core.build_graph(list("abcde"), [1] * 5, *ends, [1e9] * 5, [0.0] * 5, [], [2] * 5, [1] * 5)
+    ring = _core.Network.graph(list("abcde"), [1] * 5, *ends, [1e9] * 5, [0.0] * 5, [], [2] * 5, [1] * 5)
     plan = plan_collective("all-to-all", ring, 12 << 10, algorithm="relays")
     machine = Machine(texts("msccl", plan)["out"])
     assert any(memory["s"] for memory in machine.memory)

@@ -18,39 +18,39 @@ from strategies import one_host, random_graph
 )
 def test_counts_are_those_of_the_routes(seed: int, hosts: int, name: str) -> None:
     network = random_graph(Random(seed), hosts).build("graph")
-    schedule = _core.find_algorithm(name).make(network, _core.Demand(network.ranks, 10))
+    schedule = _core.Algorithm.find(name).make(network, _core.Demand(network.ranks, 10))
     expected = np.zeros((schedule.phases, network.channels), np.uint32)
     for phase, src, dst, *_ in schedule.rows():
         expected[phase, network.route(src, dst)] += 1
-    use = _core.channel_use(network, schedule)
+    use = schedule.channel_use(network)
     assert use.dtype == np.uint32 and np.array_equal(use, expected)
-    assert np.array_equal(_core.channel_use(network, schedule, 1, schedule.phases), expected[1:])
+    assert np.array_equal(schedule.channel_use(network, 1, schedule.phases), expected[1:])
     certificate = _core.verify(network, _core.Demand(network.ranks, 10), schedule)
     assert certificate.worst_channel_use == use.max(initial=0)
 
 
 def test_an_empty_phase_and_a_network_without_channels() -> None:
-    network = _core.build_grid("torus", [3], 1e6, 0.0)
+    network = _core.Network.grid("torus", [3], 1e6, 0.0)
     rows = [(1, 0, 1, 0, 1, 0, 10)]
-    use = _core.channel_use(network, _core.Schedule.from_rows(3, 10, rows))
+    use = _core.Schedule.from_rows(3, 10, rows).channel_use(network)
     assert use.shape == (2, 6) and list(use.sum(axis=1)) == [0, 1]
     memory = one_host(3)
-    schedule = _core.find_algorithm("ring").make(memory, _core.Demand(3, 10))
-    assert _core.channel_use(memory, schedule).shape == (2, 0)
+    schedule = _core.Algorithm.find("ring").make(memory, _core.Demand(3, 10))
+    assert schedule.channel_use(memory).shape == (2, 0)
 
 
 def test_bad_input_is_refused() -> None:
-    network = _core.build_grid("torus", [3], 1e6, 0.0)
+    network = _core.Network.grid("torus", [3], 1e6, 0.0)
     with pytest.raises(_core.InputError, match="no such rank"):
-        _core.channel_use(network, _core.Schedule.from_rows(9, 10, [(0, 7, 8, 7, 8, 0, 10)]))
+        _core.Schedule.from_rows(9, 10, [(0, 7, 8, 7, 8, 0, 10)]).channel_use(network)
     two = _core.Schedule.from_rows(3, 10, [(1, 0, 1, 0, 1, 0, 10)])
     for first, last in ((0, 3), (2, 1)):
         with pytest.raises(_core.InputError, match="no such phases"):
-            _core.channel_use(network, two, first, last)
-    wide = _core.build_grid("torus", [16, 16], 1e6, 0.0)
+            two.channel_use(network, first, last)
+    wide = _core.Network.grid("torus", [16, 16], 1e6, 0.0)
     late = _core.Schedule.from_rows(256, 10, [(900_000, 0, 1, 0, 1, 0, 10)])
     with pytest.raises(_core.InputError, match="too many"):
-        _core.channel_use(wide, late)
+        late.channel_use(wide)
 
 
 def test_schedules_say_where_phases_begin_and_how_long_messages_are() -> None:

@@ -103,7 +103,7 @@ def test_costs_that_make_no_sense(costs: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 8, 11])
-@pytest.mark.parametrize("call", _core.library_calls(), ids=lambda call: f"{call.pattern}-{call.name}")
+@pytest.mark.parametrize("call", _core.LibraryCall.all(), ids=lambda call: f"{call.pattern}-{call.name}")
 def test_library_calls_bring_every_byte(call: _core.LibraryCall, ranks: int) -> None:
     net = network(f"star:{ranks}")
     demand = _core.Demand(ranks, 64, call.pattern)

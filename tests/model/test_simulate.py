@@ -27,7 +27,7 @@ def schedule(net: _core.Network, *phases: list[tuple[int, int]], size: int = BYT
 
 
 def make(name: str, net: _core.Network, size: int = BYTES) -> _core.Schedule:
-    return _core.find_algorithm(name).make(net, _core.Demand(net.ranks, size))
+    return _core.Algorithm.find(name).make(net, _core.Demand(net.ranks, size))
 
 
 def simulate(
@@ -75,7 +75,7 @@ def test_the_shorter_flow_leaves_its_share() -> None:
 
 def test_max_min_textbook_example() -> None:
     """Two links in a row, one flow over both, one over each (Bertsekas and Gallager, section 6.5.2)."""
-    net = _core.build_routed(
+    net = _core.Network.routed(
         list("abcd"), [1, 1, 1, 1], ["narrow", "wide", "free"], [RATE, 2 * RATE, 100 * RATE], [0.0] * 3,
         [(s, d, [2]) for s in range(4) for d in range(4) if s != d and d != s + 1]
         + [(0, 1, [0, 1]), (1, 2, [0]), (2, 3, [1])],
@@ -194,7 +194,7 @@ def test_every_byte_crosses_its_route_and_no_schedule_beats_the_bound(
 ) -> None:
     net = network(form, latency="3us")
     demand = _core.Demand(net.ranks, size)
-    if _core.find_algorithm(algorithm).why_not(net, demand):
+    if _core.Algorithm.find(algorithm).why_not(net, demand):
         return
     bounds = _core.lower_bounds(net, demand)
     result = simulate(net, make(algorithm, net, size), flow, latency_weighted=weighted)
@@ -219,7 +219,7 @@ def test_switch_links_carry_several_messages_at_host_speed() -> None:
     hosts = [0, 0] + [1] * 8
     links = [(0, 1, 4 * RATE)] + [(i // 4, 2 + i, RATE) for i in range(8)]
     a, b, rates = ([link[k] for link in links] for k in range(3))
-    net = _core.build_network(names, hosts, a, b, rates, [0.0] * len(links))
+    net = _core.Network.tree(names, hosts, a, b, rates, [0.0] * len(links))
     result = simulate(net, schedule(net, [(i, i + 4) for i in range(4)]))
     assert list(result.end) == pytest.approx([MS] * 4)
 
@@ -234,7 +234,7 @@ def test_steps_are_counted_not_timed() -> None:
         low, high = 0, 1 << 20  # too few, enough
         while high - low > 1:
             middle = (low + high) // 2
-            within = _core.simulate_within(middle, net, planned, None, "token", parameters)
+            within = _core.simulate(net, planned, None, "token", parameters, middle)
             low, high = (middle, high) if within is None else (low, middle)
             assert within is None or within.end.tolist() == whole.end.tolist()
         return high

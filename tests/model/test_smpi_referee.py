@@ -39,7 +39,7 @@ def test_our_reader_reads_the_platform_back(form: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ties", [["++--++--", "+-+-"], ["++++++++", "----"]])
 def test_the_platform_has_the_ties_of_the_network(ties: list[str], tmp_path: Path) -> None:
-    network = _core.build_grid("torus", [8, 4], 1e9, 1e-6, ties=ties)
+    network = _core.Network.grid("torus", [8, 4], 1e9, 1e-6, ties=ties)
     path = tmp_path / "platform.xml"
     path.write_text(platform_xml(network), encoding="utf-8")
     again = read_network(str(path))
@@ -50,13 +50,13 @@ def test_the_platform_has_the_ties_of_the_network(ties: list[str], tmp_path: Pat
 
 
 def test_names_are_escaped() -> None:
-    network = _core.build_network(["<s&\"'>", "a&b", "c"], [0, 1, 1], [0, 0], [1, 2], [1e6, 1e6], [0.0, 0.0])
+    network = _core.Network.tree(["<s&\"'>", "a&b", "c"], [0, 1, 1], [0, 0], [1, 2], [1e6, 1e6], [0.0, 0.0])
     assert 'id="a&amp;b"' in platform_xml(network)
     assert hostfile(network) == "a&b\nc\n"
 
 
 def test_a_hostfile_cannot_hold_every_name() -> None:
-    network = _core.build_network(["s", "a b", "c"], [0, 1, 1], [0, 0], [1, 2], [1e6, 1e6], [0.0, 0.0])
+    network = _core.Network.tree(["s", "a b", "c"], [0, 1, 1], [0, 0], [1, 2], [1e6, 1e6], [0.0, 0.0])
     with pytest.raises(UsageError, match="hostfile"):
         hostfile(network)
 
@@ -72,11 +72,11 @@ def test_predictions_agree(form: str, tmp_path: Path) -> None:
     network = read_network(f"{form}@1Gbit,1us")
     referee = Referee(network, tmp_path)
     demand = _core.Demand(network.ranks, 262144)
-    schedule = _core.find_algorithm("tree").make(network, demand)
+    schedule = _core.Algorithm.find("tree").make(network, demand)
     parameters = _core.ModelParameters(barrier=referee.barrier(), latency_weighted=True)
     bound = _core.lower_bounds(network, demand).seconds
     for flow, window in (("token", 1), ("window:2", 2), ("free", 1), ("barrier", 1)):
-        waits = _core.derive_waits(network, schedule, window) if flow in ("token", "window:2") else None
+        waits = _core.Waits.derive(network, schedule, window) if flow in ("token", "window:2") else None
         seconds = referee.program(program_text(schedule, waits, window, barrier=flow == "barrier"))
         predicted = _core.simulate(network, schedule, waits, flow, parameters).seconds
         assert predicted == pytest.approx(seconds, rel=0.03), flow

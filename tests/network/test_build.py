@@ -58,7 +58,7 @@ def test_short_forms(text: str, ranks: int) -> None:
 
 
 @pytest.mark.skipif(
-    "names" not in (core.build_grid.__doc__ or ""), reason="the core names the hosts of grids"
+    "names" not in (core.Network.grid.__doc__ or ""), reason="the core names the hosts of grids"
 )
 def test_a_grid_with_names_and_ranks(describe: Describe) -> None:
     network = describe(

@@ -93,18 +93,18 @@ def test_options_reach_the_links(text: str) -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: _core.tree_spec([-1], [2, 3], (1e9, 1e-6, 1)),
-        lambda: _core.tree_spec([-1, 2, 0], [1, 1, 1], (1e9, 1e-6, 1)),
-        lambda: _core.tree_spec([-1], [1 << 30], (1e9, 1e-6, 1)),
-        lambda: _core.fat_tree_spec([], [], [], (1e9, 1e-6, 1)),
-        lambda: _core.fat_tree_spec([2, 2], [1], [1, 1], (1e9, 1e-6, 1)),
-        lambda: _core.fat_tree_spec([2, 0], [1, 1], [1, 1], (1e9, 1e-6, 1)),
-        lambda: _core.fat_tree_spec([1 << 31] * 3, [1 << 31] * 3, [1] * 3, (1e9, 1e-6, 1)),
-        lambda: _core.fat_tree_spec([2], [1], [1], (1e9, 1e-6, 1), names=["a", "b"]),
-        lambda: _core.dragonfly_spec(2, 0, 1, 1, (1e9, 1e-6, 1)),
-        lambda: _core.dragonfly_spec(1 << 31, 1 << 31, 1 << 31, 1, (1e9, 1e-6, 1)),
-        lambda: _core.dragonfly_plus_spec(2, 1, 1, 0, 1, (1e9, 1e-6, 1)),
-        lambda: _core.dragonfly_plus_spec(1 << 31, 1, 1, 1 << 31, 1, (1e9, 1e-6, 1)),
+        lambda: _core.NetworkSpec.tree([-1], [2, 3], (1e9, 1e-6, 1)),
+        lambda: _core.NetworkSpec.tree([-1, 2, 0], [1, 1, 1], (1e9, 1e-6, 1)),
+        lambda: _core.NetworkSpec.tree([-1], [1 << 30], (1e9, 1e-6, 1)),
+        lambda: _core.NetworkSpec.fat_tree([], [], [], (1e9, 1e-6, 1)),
+        lambda: _core.NetworkSpec.fat_tree([2, 2], [1], [1, 1], (1e9, 1e-6, 1)),
+        lambda: _core.NetworkSpec.fat_tree([2, 0], [1, 1], [1, 1], (1e9, 1e-6, 1)),
+        lambda: _core.NetworkSpec.fat_tree([1 << 31] * 3, [1 << 31] * 3, [1] * 3, (1e9, 1e-6, 1)),
+        lambda: _core.NetworkSpec.fat_tree([2], [1], [1], (1e9, 1e-6, 1), names=["a", "b"]),
+        lambda: _core.NetworkSpec.dragonfly(2, 0, 1, 1, (1e9, 1e-6, 1)),
+        lambda: _core.NetworkSpec.dragonfly(1 << 31, 1 << 31, 1 << 31, 1, (1e9, 1e-6, 1)),
+        lambda: _core.NetworkSpec.dragonfly_plus(2, 1, 1, 0, 1, (1e9, 1e-6, 1)),
+        lambda: _core.NetworkSpec.dragonfly_plus(1 << 31, 1, 1, 1 << 31, 1, (1e9, 1e-6, 1)),
     ],
 )
 def test_sizes_of_no_network(make: Callable[[], object]) -> None:
@@ -113,10 +113,10 @@ def test_sizes_of_no_network(make: Callable[[], object]) -> None:
 
 
 def test_a_specification_is_used_once() -> None:
-    spec = _core.fat_tree_spec([2], [1], [1], (1e9, 1e-6, 1))
-    assert _core.build(spec).names == ["n0", "n1", "s0"]
+    spec = _core.NetworkSpec.fat_tree([2], [1], [1], (1e9, 1e-6, 1))
+    assert _core.Network.of_spec(spec).names == ["n0", "n1", "s0"]
     with pytest.raises(TypeError), pytest.warns(RuntimeWarning):
-        _core.build(spec)
+        _core.Network.of_spec(spec)
 
 
 def test_a_description_by_hand_asks_no_core() -> None:

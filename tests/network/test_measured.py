@@ -206,7 +206,7 @@ def test_a_width_stays_near_what_was_measured(width: float, pairs: int) -> None:
     found = settle(width, pairs)
     assert 0 < found.value <= pairs
     assert found.value == pytest.approx(min(width, pairs), rel=0.0871)
-    assert found.value == _core.settled_width(width, pairs)  # what the ranks took it for
+    assert found.value == _core.SwitchLink.settled_width(width, pairs)  # what the ranks took it for
 
 
 DAMAGED = [

@@ -31,7 +31,7 @@ def routed(rng: Random, hosts: int) -> _core.Network:
         (src, dst, tree.route(a, b))
         for (a, src), (b, dst) in itertools.permutations(enumerate(tree.hosts), 2)
     ]
-    return _core.build_routed(
+    return _core.Network.routed(
         tree.names, tree.ranks_per_node, [tree.channel_name(c) for c in channels],
         [tree.rate(c) for c in channels], [tree.latency(c) for c in channels], routes,
     )  # fmt: skip
@@ -50,7 +50,7 @@ def network_of(rng: Random, kind: str) -> _core.Network:
     if kind == "routed":
         return routed(rng, min(hosts, 9))
     sides = {"torus": rng.choice([[4, 4], [3, 5], [2, 3, 4], [7]]), "mesh": [3, 4], "hypercube": [4]}[kind]
-    return _core.build_grid(kind, sides, RATE, LATENCY)
+    return _core.Network.grid(kind, sides, RATE, LATENCY)
 
 
 KINDS = ("tree", "graph", "fat tree", "dragonfly", "routed", "torus", "mesh", "hypercube")
@@ -90,7 +90,7 @@ def shuffled_hosts(rng: Random, network: _core.Network) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    "call", [c for c in _core.library_calls() if c.flow == "steps"], ids=lambda c: f"{c.pattern}-{c.name}"
+    "call", [c for c in _core.LibraryCall.all() if c.flow == "steps"], ids=lambda c: f"{c.pattern}-{c.name}"
 )
 @pytest.mark.parametrize("ranks", [2, 3, 5, 8, 16, 21])
 def test_steps_are_those_of_the_algorithms(call: _core.LibraryCall, ranks: int) -> None:
@@ -104,7 +104,7 @@ def test_steps_are_those_of_the_algorithms(call: _core.LibraryCall, ranks: int) 
     place = np.array(rng.sample(range(ranks), ranks), np.uint32)
     placed = _core.order.placed(call.make(network, demand), place)
     seconds, busiest = _core.order.seconds(network, place, found[call.name])
-    assert seconds == pytest.approx(_core.lockstep_seconds(network, placed))
+    assert seconds == pytest.approx(placed.lockstep_seconds(network))
     assert 0 <= busiest < network.channels
 
 
@@ -113,15 +113,15 @@ def test_loads_of_grids_are_those_of_the_routes(source: str) -> None:
     network = read_network(source)
     rng = Random(source)
     place = np.array(rng.sample(range(network.ranks), network.ranks), np.uint32)
-    for call in _core.library_calls():
+    for call in _core.LibraryCall.all():
         found = dict(_core.order.native_calls(call.pattern, network.ranks, 1000, 1, every=True))
         if call.name not in found or call.why_not(network.ranks):
             continue
         schedule = call.make(network, _core.Demand(network.ranks, 1000, call.pattern))
         seconds, _ = _core.order.seconds(network, place, found[call.name])
-        assert seconds == pytest.approx(
-            _core.lockstep_seconds(network, _core.order.placed(schedule, place))
-        ), call.name
+        assert seconds == pytest.approx(_core.order.placed(schedule, place).lockstep_seconds(network)), (
+            call.name
+        )
 
 
 def test_what_is_at_once_has_no_steps() -> None:
@@ -173,13 +173,13 @@ def test_optimal_on_small_trees(seed: int) -> None:
     demand = _core.Demand(network.ranks, 1000, pattern)
     schedules = [
         call.make(network, demand)
-        for call in _core.library_calls()
+        for call in _core.LibraryCall.all()
         if call.pattern == pattern and call.name in dict(found)
     ]
 
     def logs(order: Sequence[int]) -> float:
         array = np.array(order, np.uint32)
-        return sum(math.log(_core.lockstep_seconds(network, _core.order.placed(s, array))) for s in schedules)
+        return sum(math.log(_core.order.placed(s, array).lockstep_seconds(network)) for s in schedules)
 
     least = min(map(logs, itertools.permutations(range(network.ranks))))
     assert (
@@ -219,7 +219,7 @@ def test_the_bound_of_rings_holds_in_every_order(seed: int) -> None:
     ("kind", "sides"), [("torus", [4, 4]), ("torus", [3, 4, 5]), ("mesh", [4, 6]), ("hypercube", [5])]
 )
 def test_rings_on_grids_share_no_link(kind: str, sides: list[int]) -> None:
-    network = _core.build_grid(kind, sides, RATE, LATENCY)
+    network = _core.Network.grid(kind, sides, RATE, LATENCY)
     (call,) = native(ALL_GATHER, network.ranks, "ring")
     place, _ = _core.order.order_ranks(network, shuffled_hosts(Random(1), network), [call], HOSTS)
     assert _core.order.seconds(network, place, call)[0] == pytest.approx((network.ranks - 1) * 1000 / RATE)
@@ -248,7 +248,7 @@ def stencil(rows: int, columns: int, rng: Random) -> _core.Demand:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_stencil_finds_its_torus(seed: int) -> None:
     """At random some channel carries five messages and more; the best mapping has one on each."""
-    network = _core.build_grid("torus", [8, 8], RATE, LATENCY)
+    network = _core.Network.grid("torus", [8, 8], RATE, LATENCY)
     call = _core.order.demand_call(stencil(8, 8, Random(seed)), 1.0)
     hosts = list(network.hosts)
     before = _core.order.seconds(network, _core.order.filled(network, hosts), call)[0]
@@ -259,7 +259,7 @@ def test_a_stencil_finds_its_torus(seed: int) -> None:
 
 def test_pairs_share_a_host() -> None:
     """Ranks that talk only with one other each are put on one host: no wire is used."""
-    network = _core.build_network(
+    network = _core.Network.tree(
         ["a", "b", "c", "s"], [2, 2, 2, 0], [0, 1, 2], [3, 3, 3], [RATE] * 3, [LATENCY] * 3
     )
     demand = _core.Demand.irregular(6, [0, 1, 2], [3, 4, 5], [10, 10, 10])
@@ -272,7 +272,7 @@ def test_pairs_share_a_host() -> None:
 
 def test_ranks_are_dealt_out_where_that_is_better() -> None:
     """Doubling sends most bytes last: with hosts in turn these go through memory."""
-    network = _core.build_network(["a", "b", "s"], [4, 4, 0], [0, 1], [2, 2], [RATE] * 2, [LATENCY] * 2)
+    network = _core.Network.tree(["a", "b", "s"], [4, 4, 0], [0, 1], [2, 2], [RATE] * 2, [LATENCY] * 2)
     calls = native(ALL_GATHER, 8, "recursive-doubling")
     place, how = _core.order.order_ranks(network, [0, 1], calls, RANKS)
     assert "in turn" in how and [network.host_of(at) for at in place.tolist()] == [0, 1] * 4
@@ -303,7 +303,7 @@ def test_what_fits_nothing_is_refused() -> None:
         _core.order.order_ranks(network, hosts, [_core.order.demand_call(demand, 1.0)], RANKS)
     with pytest.raises(_core.InputError, match="irregular demand"):
         _core.order.demand_call(find(ALL_GATHER).demand(4, 1, 0), 1.0)
-    schedule = next(c for c in _core.library_calls() if c.name == "bruck").make(network, _core.Demand(5, 1))
+    schedule = next(c for c in _core.LibraryCall.all() if c.name == "bruck").make(network, _core.Demand(5, 1))
     for place in ([0, 1, 2, 3], [0, 1, 2, 3, 3], [0, 1, 2, 3, 9]):
         with pytest.raises(_core.InputError, match="an order needs"):
             _core.order.placed(schedule, np.array(place, np.uint32))

@@ -36,7 +36,7 @@ def test_every_channel_is_in_one_band(form: str, names: list[str]) -> None:
 
 
 def test_a_band_goes_along_the_lines_of_its_dimension() -> None:
-    network = _core.build_grid("torus", [3, 4], 1e6, 0.0)
+    network = _core.Network.grid("torus", [3, 4], 1e6, 0.0)
     up, down = bands(network)[:2]
     ends = [network.channel_name(channel) for channel in up.channels]
     assert ends[:4] == ["h0-0->h1-0", "h1-0->h2-0", "h2-0->h0-0", "h0-1->h1-1"]
@@ -44,16 +44,16 @@ def test_a_band_goes_along_the_lines_of_its_dimension() -> None:
 
 
 def test_a_shift_heats_one_direction() -> None:
-    network = _core.build_grid("torus", [8], 1e6, 0.0, ties=["++++++++"])
-    schedule = _core.find_algorithm("shift").make(network, _core.Demand(8, 10))
-    use = _core.channel_use(network, schedule).T
+    network = _core.Network.grid("torus", [8], 1e6, 0.0, ties=["++++++++"])
+    schedule = _core.Algorithm.find("shift").make(network, _core.Demand(8, 10))
+    use = schedule.channel_use(network).T
     up, down = (use[band.channels] for band in bands(network))
     assert (up == [1, 2, 3, 4, 0, 0, 0]).all() and (down == [0, 0, 0, 0, 3, 2, 1]).all()
 
 
 def test_a_hot_spot_survives_shrinking(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted all at once or few phases at a time."""
-    network = _core.build_grid("torus", [8, 4], 1e6, 0.0)
+    network = _core.Network.grid("torus", [8, 4], 1e6, 0.0)
     hot = [(2000, 0, 1, 0, 1, offset, 1) for offset in range(7)]
     schedule = _core.Schedule.from_rows(32, 10, [(0, 5, 6, 5, 6, 0, 10), *hot])
     whole = use_of(Panel("", schedule, network))
@@ -73,10 +73,10 @@ def test_a_hot_spot_survives_shrinking(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_schedule_may_be_longer_than_memory(tmp_path: Path) -> None:
-    network = _core.build_grid("torus", [16, 16], 1e6, 0.0)
+    network = _core.Network.grid("torus", [16, 16], 1e6, 0.0)
     schedule = _core.Schedule.from_rows(256, 10, [(140_000, 0, 1, 0, 1, 0, 10)])
     with pytest.raises(_core.InputError, match="too many to count"):
-        _core.channel_use(network, schedule)
+        schedule.channel_use(network)
     text = heat(schedule, network, tmp_path / "a.svg").read_text()
     assert "140,001 phases on 1,024 channels; worst use of a channel 1, 1 in sum" in text
 
@@ -91,8 +91,8 @@ def test_channels_that_share_a_line_show_their_mean() -> None:
 def test_without_contention_the_colour_is_the_time_busy(form: str, tmp_path: Path) -> None:
     network = read_network(f"{form}@1Gbit,1us")
     name = "product" if form.startswith("torus") else "tree"
-    schedule = _core.find_algorithm(name).make(network, _core.Demand(network.ranks, 65536))
-    assert _core.channel_use(network, schedule).max() == 1
+    schedule = _core.Algorithm.find(name).make(network, _core.Demand(network.ranks, 65536))
+    assert schedule.channel_use(network).max() == 1
     simulation = _core.simulate(network, schedule, None, "token")
     text = heat(schedule, network, tmp_path / "a.svg", name=name, simulation=simulation).read_text()
     for words in ("busy (%)", "idle", "100 %", f"Time that each channel is busy, by '{name}'"):
@@ -103,7 +103,7 @@ def test_without_contention_the_colour_is_the_time_busy(form: str, tmp_path: Pat
 
 def test_with_contention_the_colour_is_the_messages(tmp_path: Path) -> None:
     network = read_network("torus:8@1Gbit,1us")
-    schedule = _core.find_algorithm("shift").make(network, _core.Demand(8, 1000))
+    schedule = _core.Algorithm.find("shift").make(network, _core.Demand(8, 1000))
     simulation = _core.simulate(network, schedule, None, "free")
     text = heat(schedule, network, tmp_path / "a.svg", title="T", simulation=simulation).read_text()
     assert "<!-- messages -->" in text and "<!-- Messages on each channel: T -->" in text
@@ -114,7 +114,7 @@ def test_with_contention_the_colour_is_the_messages(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["ring", "linear"])
 def test_pictures(form: str, name: str, tmp_path: Path) -> None:
     network = read_network(form)
-    schedule = _core.find_algorithm(name).make(network, _core.Demand(network.ranks, 10))
+    schedule = _core.Algorithm.find(name).make(network, _core.Demand(network.ranks, 10))
     path = heat(schedule, network, tmp_path / "a.png", name=name)
     assert path.read_bytes().startswith(b"\x89PNG")
     assert heat(schedule, network, tmp_path / "b.png", name=name).read_bytes() == path.read_bytes()
@@ -122,7 +122,7 @@ def test_pictures(form: str, name: str, tmp_path: Path) -> None:
 
 def panel(form: str) -> Panel:
     network = read_network(form)
-    return Panel(form, _core.find_algorithm("shift").make(network, _core.Demand(network.ranks, 10)), network)
+    return Panel(form, _core.Algorithm.find("shift").make(network, _core.Demand(network.ranks, 10)), network)
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])
@@ -144,11 +144,11 @@ def test_panels_need_the_same_channels(tmp_path: Path) -> None:
 
 def test_bad_input_is_one_clear_message(tmp_path: Path) -> None:
     network = read_network("torus:4")
-    schedule = _core.find_algorithm("shift").make(network, _core.Demand(4, 10))
+    schedule = _core.Algorithm.find("shift").make(network, _core.Demand(4, 10))
     with pytest.raises(UsageError, match=r"\.svg"):
         heat(schedule, network, tmp_path / "a.doc")
     memory = one_host(3)
-    inside = _core.find_algorithm("ring").make(memory, _core.Demand(3, 10))
+    inside = _core.Algorithm.find("ring").make(memory, _core.Demand(3, 10))
     with pytest.raises(UsageError, match="no message crosses a link"):
         heat(inside, memory, tmp_path / "a.png")
     assert not list(tmp_path.iterdir())

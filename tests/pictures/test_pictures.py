@@ -20,7 +20,7 @@ def simulated(
     form: str, algorithm: str = "tree", flow: str = "token"
 ) -> tuple[_core.Simulation, _core.Schedule, _core.Network]:
     network = read_network(f"{form}@1Gbit,1us")
-    schedule = _core.find_algorithm(algorithm).make(network, _core.Demand(network.ranks, 65536))
+    schedule = _core.Algorithm.find(algorithm).make(network, _core.Demand(network.ranks, 65536))
     return _core.simulate(network, schedule, None, flow), schedule, network
 
 

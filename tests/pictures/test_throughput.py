@@ -26,12 +26,12 @@ class Timed:
 
 
 def ring(ties: str) -> _core.Network:
-    return _core.build_grid("torus", [8], RATE, 0.0, ties=[ties])
+    return _core.Network.grid("torus", [8], RATE, 0.0, ties=[ties])
 
 
 def shifted(ties: str, name: str = "shift") -> tuple[throughput.Stage, _core.Schedule]:
     network = ring(ties)
-    schedule = _core.find_algorithm(name).make(network, _core.Demand(8, 75_000))
+    schedule = _core.Algorithm.find(name).make(network, _core.Demand(8, 75_000))
     simulation = _core.simulate(network, schedule, None, "barrier")
     return stage("a", simulation, schedule, network), schedule
 
@@ -58,7 +58,7 @@ def test_every_message_and_phase_is_counted_in_its_bin() -> None:
 
 
 def test_the_slowest_message_decides_a_phase_and_empty_phases_do_not_count() -> None:
-    network = _core.build_grid("torus", [3], RATE, 0.0)
+    network = _core.Network.grid("torus", [3], RATE, 0.0)
     rows = [(0, 0, 1, 0, 1, 0, 60), (0, 1, 2, 1, 2, 0, 60), (2, 2, 0, 2, 0, 0, 30)]
     schedule = _core.Schedule.from_rows(3, 60, rows)
     found = stage("a", Timed([0, 1, 5], [2, 7, 6], 10.0), schedule, network, limit=50)
@@ -68,8 +68,8 @@ def test_the_slowest_message_decides_a_phase_and_empty_phases_do_not_count() -> 
 
 
 def test_a_message_takes_its_alpha_too_and_memory_is_no_route() -> None:
-    network = _core.build_grid("torus", [4], RATE, 0.0, ranks=2)
-    schedule = _core.find_algorithm("product").make(network, _core.Demand(8, 7500))
+    network = _core.Network.grid("torus", [4], RATE, 0.0, ranks=2)
+    schedule = _core.Algorithm.find("product").make(network, _core.Demand(8, 7500))
     found = _core.simulate(network, schedule, None, "barrier", _core.ModelParameters(alpha=1e-4))
     drawn = stage("a", found, schedule, network)
     assert len(drawn.routes) == 8 * 6  # one partner is on the same host
@@ -96,7 +96,7 @@ def test_bad_input_is_one_clear_message(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="does not belong"):
         stage("a", Timed([0], [1], 1.0), schedule, ring("+" * 8))
     memory = one_host(3)
-    inside = _core.find_algorithm("ring").make(memory, _core.Demand(3, 10))
+    inside = _core.Algorithm.find("ring").make(memory, _core.Demand(3, 10))
     nothing = stage("inside", _core.simulate(memory, inside, None, "free"), inside, memory)
     assert not len(nothing.routes) and not len(nothing.phases)
     with pytest.raises(UsageError, match="inside: no message crosses a link"):

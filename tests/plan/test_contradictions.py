@@ -67,10 +67,10 @@ def test_waits_and_ranks_that_do_not_fit_are_not_planned() -> None:
     schedule = _core.Schedule.from_rows(2, 1, [(0, 0, 1, 0, 1, 0, 1)])
     for lists, complaint in [([[], []], "another number of transfers"), ([[7]], "does not exist")]:
         with pytest.raises(_core.InputError, match=complaint):
-            _core.rank_programs(schedule, _core.Waits.from_lists(lists))
+            schedule.programs(_core.Waits.from_lists(lists))
     stray = _core.Schedule.from_rows(2, 1, [(0, 9, 1, 9, 1, 0, 1)])
     with pytest.raises(_core.InputError, match="names a rank"):
-        _core.rank_programs(stray, _core.Waits.from_lists([[]]))
+        stray.programs(_core.Waits.from_lists([[]]))
 
 
 # Row of rank 0 of the star of three: two sends, two receives; each send or receive is
@@ -147,7 +147,7 @@ def test_names_that_are_not_utf8() -> None:
 
 def test_a_grid_that_is_none() -> None:
     """Sides that do not belong to the nodes: refused when the network is built."""
-    network = _core.build_grid("torus", [3], 1e9, 0)
+    network = _core.Network.grid("torus", [3], 1e9, 0)
     data = bytes(planned(network).encode())
     sections = split(data)
     # one side: 3, a row of no ties; no forwarding entries, channels or routes
@@ -258,7 +258,7 @@ def test_messages_that_go_whole_have_one_size() -> None:
     network = star(3).build()
     rows = [(0, 0, 1, 0, 1, 0, 5), (1, 1, 2, 1, 2, 0, 5)]
     schedule = _core.Schedule.from_rows(3, 5, rows)
-    waits = _core.derive_waits(network, schedule)
+    waits = _core.Waits.derive(network, schedule)
     for sizes, fits in (([5, 5], True), ([5, 4], False)):
         demand = _core.Demand.irregular(3, [0, 1], [1, 2], sizes)
         data = _core.Plan(network, schedule, waits, demand, "by hand", 2, 0.0, 0.0).encode()

@@ -44,7 +44,7 @@ def use(data: bytes) -> None:
         network = plan.network
         certificate = _core.verify(network, plan.demand, plan.schedule)
         _core.verify_waits(network, plan.schedule, plan.waits, certificate)
-        _core.derive_waits(network, plan.schedule)
+        _core.Waits.derive(network, plan.schedule)
         _core.lower_bounds(network, plan.demand)
     except _core.InputError:
         return
@@ -79,12 +79,12 @@ SAMPLES = [
     bytes(forwarding().encode()),
     bytes(exchanging().encode()),
     bytes(gathering().encode()),
-    bytes(planned(_core.build_grid("torus", [3], 1e9, 0)).encode()),
-    bytes(planned(_core.build_grid("torus", [4], 1e9, 0)).encode()),
+    bytes(planned(_core.Network.grid("torus", [3], 1e9, 0)).encode()),
+    bytes(planned(_core.Network.grid("torus", [4], 1e9, 0)).encode()),
     bytes(planned(forwarded()).encode()),
     bytes(
         planned(
-            _core.build_routed(["a", "b"], [1, 1], ["c"], [1e9], [0], [(0, 1, [0]), (1, 0, [0])])
+            _core.Network.routed(["a", "b"], [1, 1], ["c"], [1e9], [0], [(0, 1, [0]), (1, 0, [0])])
         ).encode()
     ),
 ]

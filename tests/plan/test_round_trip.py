@@ -44,7 +44,7 @@ def check_round_trip(plan: _core.Plan, network: _core.Network) -> None:
         assert getattr(rebuilt, field) == getattr(network, field)
     assert all(rebuilt.rate(c) == network.rate(c) for c in range(network.channels))
     assert _core.Plan.decode(again.encode()).encode() == again.encode()
-    programs = _core.rank_programs(plan.schedule, plan.waits)
+    programs = plan.schedule.programs(plan.waits)
     for rank, program in enumerate(programs):
         alone = _core.decode_program(data, rank)
         assert alone.sends == program.sends
@@ -64,7 +64,7 @@ def test_round_trip_of_random_schedules(seed: int) -> None:
 @pytest.mark.parametrize("name", ["ring", "linear", "pairwise"])
 def test_round_trip_of_baselines(name: str) -> None:
     network = star(8).build()
-    schedule = _core.find_algorithm(name).make(network, _core.Demand(8, 10))
+    schedule = _core.Algorithm.find(name).make(network, _core.Demand(8, 10))
     check_round_trip(make_plan(network, schedule, 10), network)
 
 
@@ -105,7 +105,7 @@ def test_round_trip_of_random_matrices(seed: int) -> None:
     ]
     network = star(ranks).build()
     schedule = _core.Schedule.from_rows(ranks, demand.bytes, rows)
-    waits = _core.derive_waits(network, schedule)
+    waits = _core.Waits.derive(network, schedule)
     plan = _core.Plan(network, schedule, waits, demand, "by hand", 0, 0.0, 0.0)
     check_round_trip(plan, network)
     assert _core.Plan.decode(plan.encode()).demand.list() == demand.list()
@@ -113,13 +113,15 @@ def test_round_trip_of_random_matrices(seed: int) -> None:
 
 def test_round_trip_of_other_networks() -> None:
     networks = [
-        _core.build_grid("torus", [3, 2], 1e9, 1e-6),
-        _core.build_grid("mesh", [2, 3], 1e9, 1e-6),
-        _core.build_grid("hypercube", [3], 1e9, 1e-6),
-        _core.build_grid("torus", [4, 6], 1e9, 1e-6, ties=["+--+", "++++++"]),
+        _core.Network.grid("torus", [3, 2], 1e9, 1e-6),
+        _core.Network.grid("mesh", [2, 3], 1e9, 1e-6),
+        _core.Network.grid("hypercube", [3], 1e9, 1e-6),
+        _core.Network.grid("torus", [4, 6], 1e9, 1e-6, ties=["+--+", "++++++"]),
         random_graph(Random(1), 7).build("graph"),
         forwarded(),
-        _core.build_routed(["ä", "b"], [1, 1], ["x", "y"], [1e9, 2e9], [0, 1], [(0, 1, [0]), (1, 0, [1, 0])]),
+        _core.Network.routed(
+            ["ä", "b"], [1, 1], ["x", "y"], [1e9, 2e9], [0, 1], [(0, 1, [0]), (1, 0, [1, 0])]
+        ),
     ]
     for network in networks:
         check_round_trip(planned(network), network)

@@ -29,7 +29,7 @@ def uneven() -> _core.Network:
         plan.node(1, switch)
     hops = [(0, None, 0), (1, None, 1), (2, None, 3)]
     a, b = [x for x, _ in plan.links], [y for _, y in plan.links]
-    return _core.build_graph(plan.names, plan.ranks, a, b, plan.rates, [0.0] * len(a), hops)
+    return _core.Network.graph(plan.names, plan.ranks, a, b, plan.rates, [0.0] * len(a), hops)
 
 
 def test_where_another_route_would_do_better() -> None:
@@ -90,7 +90,7 @@ def test_routes_bind_no_ranks_that_pass_on() -> None:
     links = ring(6)
     a, b, _ = (list(each) for each in zip(*links, strict=True))
     made = plan_demand(
-        _core.build_graph(list("abcdef"), [1] * 6, a, b, [RATE] * 6, [0.0] * 6, [], [2] * 6, [1] * 6),
+        _core.Network.graph(list("abcdef"), [1] * 6, a, b, [RATE] * 6, [0.0] * 6, [], [2] * 6, [1] * 6),
         _core.Demand(6, 1 << 20),
     )
     found = true_bounds(made.network, made.demand, made.schedule.direct, whole_phases(made))

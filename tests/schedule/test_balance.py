@@ -19,14 +19,14 @@ def bounds(network: _core.Network) -> _core.Bounds:
 
 
 def balanced(network: _core.Network) -> _core.Network:
-    return _core.balance_routes(network, _core.Demand(network.ranks, 1000))
+    return network.balanced(_core.Demand(network.ranks, 1000))
 
 
 @pytest.mark.parametrize(
     ("sides", "before", "after"), [([8, 8], 80, 64), ([4], 3, 2), ([6], 6, 5), ([8, 4, 2], 80, 64)], ids=str
 )
 def test_ties_of_tori(sides: list[int], before: int, after: int) -> None:
-    up = _core.build_grid("torus", sides, 1e9, 0, ties=_core.ties_by_rule("up", sides))
+    up = _core.Network.grid("torus", sides, 1e9, 0, ties=_core.Network.ties_by_rule("up", sides))
     assert max(bounds(up).load) == before
     assert max(bounds(balanced(up)).load) == after
 
@@ -36,14 +36,14 @@ def test_ties_of_tori(sides: list[int], before: int, after: int) -> None:
 def test_no_table_of_ties_beats_the_balanced_one(data: st.DataObject) -> None:
     side = data.draw(st.sampled_from([4, 6, 8, 10]))
     row = "".join(data.draw(st.lists(st.sampled_from("+-"), min_size=side, max_size=side)))
-    network = _core.build_grid("torus", [side, 3], 1e9, 0, ties=[row, ""])
+    network = _core.Network.grid("torus", [side, 3], 1e9, 0, ties=[row, ""])
     after = balanced(network)
     assert max(bounds(after).load) <= max(bounds(network).load)
     assert max(bounds(after).load) == -(-side * side // 8) * 3
 
 
 def test_ties_that_cannot_be_better_stay() -> None:
-    network = _core.build_grid("torus", [8, 4], 1e9, 0, ties=["-+-+-+-+", "+-+-"])
+    network = _core.Network.grid("torus", [8, 4], 1e9, 0, ties=["-+-+-+-+", "+-+-"])
     assert balanced(network).ties == network.ties
 
 
@@ -126,14 +126,14 @@ def test_long_ways_are_given_up() -> None:
         plan.node(1, i)
     a, b = [x for x, _ in plan.links], [y for _, y in plan.links]
     hops = [(i, None, 2 * i) for i in switches]
-    network = _core.build_graph(plan.names, plan.ranks, a, b, plan.rates, [0.0] * len(a), hops)
+    network = _core.Network.graph(plan.names, plan.ranks, a, b, plan.rates, [0.0] * len(a), hops)
     assert max(bounds(network).load) == 10
     assert max(bounds(balanced(network)).load) == 4
 
 
 def test_routes_without_choice() -> None:
-    for network in (star(4).build(), _core.build_grid("mesh", [4, 4], 1e9, 0), one_host(3)):
+    for network in (star(4).build(), _core.Network.grid("mesh", [4, 4], 1e9, 0), one_host(3)):
         with pytest.raises(_core.InputError, match="only a torus and a graph"):
             balanced(network)
     with pytest.raises(_core.InputError, match="all-to-all only"):
-        _core.balance_routes(_core.build_grid("torus", [4], 1e9, 0), _core.Demand(4, 1, "all-gather"))
+        _core.Network.grid("torus", [4], 1e9, 0).balanced(_core.Demand(4, 1, "all-gather"))

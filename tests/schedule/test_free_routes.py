@@ -75,7 +75,7 @@ def test_trees_have_no_other_routes(seed: int, hosts: int) -> None:
 )
 def test_grids(kind: str, sides: list[int], wanted: float) -> None:
     """Hosts pass on: half the ring's way on average, over two channels a dimension."""
-    network = _core.build_grid(kind, sides, 1e9, 0)
+    network = _core.Network.grid(kind, sides, 1e9, 0)
     found = _core.price_channels(network, demand(network))
     assert phases(network, found.seconds) == pytest.approx(wanted, rel=2e-3)
     assert found.exact

@@ -79,7 +79,7 @@ def test_random_graphs(seed: int) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("equal", [True, False])
 def test_grids(kind: str, sides: tuple[int, ...], equal: bool) -> None:
-    network = _core.build_grid(kind, list(sides), 1e9, 0.0)
+    network = _core.Network.grid(kind, list(sides), 1e9, 0.0)
     parts = [] if equal else [(7 * rank) % 5 * 100 for rank in range(network.ranks)]
     links, hosts = network.links, range(network.ranks)
     expected = by_all_cuts(network.ranks, links, [1e9] * len(links), parts or [1000] * network.ranks, hosts)
@@ -112,7 +112,7 @@ def test_tree_loads_are_what_must_cross() -> None:
 )
 def test_phases_by_ports(kind: str, sides: tuple[int, ...], phases: int) -> None:
     """One more than the ports at best: three times as many holders after a phase on a ring."""
-    network = _core.build_grid(kind, list(sides), 1e9, 0.0)
+    network = _core.Network.grid(kind, list(sides), 1e9, 0.0)
     assert _core.lower_bounds(network, gather(network.ranks)).phases == phases
 
 
@@ -142,5 +142,5 @@ def test_routed_networks_know_the_channels_of_each_host() -> None:
     names = ["a", "b", "c"]
     routes = [(x, y, [2 * x, 2 * y + 1]) for x in range(3) for y in range(3) if x != y]
     rates = [2e9, 1e9] * 3
-    network = _core.build_routed(names, [1] * 3, [f"c{i}" for i in range(6)], rates, [0.0] * 6, routes)
+    network = _core.Network.routed(names, [1] * 3, [f"c{i}" for i in range(6)], rates, [0.0] * 6, routes)
     assert _core.lower_bounds(network, gather(3)).seconds == pytest.approx(2 * 1000 / 1e9)

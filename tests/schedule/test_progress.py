@@ -16,7 +16,7 @@ PATIENCE = 120.0  # seconds before a test gives up
 NETWORK = read_network("torus:4x4", Defaults())
 DEMAND = _core.Demand(NETWORK.ranks, 1000)
 SCHEDULE = _core.plan_exchange(NETWORK, DEMAND).schedule
-WAITS = _core.derive_waits(NETWORK, SCHEDULE)
+WAITS = _core.Waits.derive(NETWORK, SCHEDULE)
 FREE = _core.ModelParameters()
 
 
@@ -28,11 +28,11 @@ def dense(ranks: int) -> _core.Demand:
 
 def make(name: str, pattern: str = "irregular") -> object:
     demand = dense(NETWORK.ranks) if pattern == "irregular" else _core.Demand(NETWORK.ranks, 1000, pattern)
-    return _core.find_algorithm(name, pattern).make(NETWORK, demand)
+    return _core.Algorithm.find(name, pattern).make(NETWORK, demand)
 
 
 WORK: dict[str, Callable[[], object]] = {
-    "waits": lambda: _core.derive_waits(NETWORK, SCHEDULE),
+    "waits": lambda: _core.Waits.derive(NETWORK, SCHEDULE),
     "verify": lambda: _core.verify(NETWORK, DEMAND, SCHEDULE),
     "verify waits": lambda: _core.verify_waits(
         NETWORK, SCHEDULE, WAITS, _core.verify(NETWORK, DEMAND, SCHEDULE)
@@ -65,19 +65,19 @@ def test_cancelled_work_ends(name: str, progress: _core.Progress) -> None:
 
 
 def test_check_cancelled(progress: _core.Progress) -> None:
-    _core.check_cancelled()
+    _core.Progress.check()
     progress.cancel()
     with pytest.raises(_core.Cancelled):
-        _core.check_cancelled()
+        _core.Progress.check()
     _core.Progress.detach()
-    _core.check_cancelled()
+    _core.Progress.check()
 
 
 def test_another_thread_sees_how_far_and_ends_it() -> None:
     """A simulation that would take hours."""
     network = read_network("torus:8x3x8", Defaults())
     demand = dense(network.ranks)
-    schedule = _core.find_algorithm("AC", "irregular").make(network, demand)
+    schedule = _core.Algorithm.find("AC", "irregular").make(network, demand)
     progress, ended = _core.Progress(), []
 
     def simulate() -> None:

@@ -131,7 +131,7 @@ def test_a_wide_switch_link_carries_its_capacity_and_no_more() -> None:
 
 
 def test_all_port_allows_one_message_per_channel() -> None:
-    network = _core.build_grid("torus", [3], 1e9, 0)
+    network = _core.Network.grid("torus", [3], 1e9, 0)
     rows = [whole(0, src, dst) for src in range(3) for dst in range(3) if src != dst]
     assert set(verify(rows, network).counts) == {"send port overfull", "receive port overfull"}
     assert verify(rows, network, ports=_core.PortModel.all_port).ok

@@ -224,7 +224,7 @@ def test_waits() -> None:
         _core.verify_waits(network, schedule, waits, certificate)
         return {kind: n for kind, n in certificate.counts.items() if kind != "never delivered"}
 
-    assert judged(_core.derive_waits(network, schedule)) == {}
+    assert judged(_core.Waits.derive(network, schedule)) == {}
     assert judged(_core.Waits.from_lists([[], []])) == {"not ordered by waits": 1}
     assert judged(_core.Waits.from_lists([[1], [0]])) == {"circular wait": 1}
     assert judged(_core.Waits.from_lists([[]])) == {"not ordered by waits": 1}
@@ -232,10 +232,10 @@ def test_waits() -> None:
 
 def test_all_sends_of_an_earlier_phase_are_over_before_the_next() -> None:
     """All-port: a rank that sends over two links in every phase needs no token for its own channels."""
-    network = _core.build_grid("torus", [5], 1e9, 0.0)
+    network = _core.Network.grid("torus", [5], 1e9, 0.0)
     demand = _core.Demand(5, BYTES, "all-gather")
-    schedule = _core.find_algorithm("rails", "all-gather").make(network, demand)
-    waits = _core.derive_waits(network, schedule)
+    schedule = _core.Algorithm.find("rails", "all-gather").make(network, demand)
+    waits = _core.Waits.derive(network, schedule)
     assert len(waits) == 0
     certificate = _core.verify(network, demand, schedule, _core.PortModel.all_port)
     _core.verify_waits(network, schedule, waits, certificate)

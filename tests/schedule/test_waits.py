@@ -113,7 +113,7 @@ def check_sufficient(
     network: _core.Network, schedule: _core.Schedule, window: int
 ) -> tuple[list[Row], Lists]:
     rows = schedule.rows()
-    waits = _core.derive_waits(network, schedule, window)
+    waits = _core.Waits.derive(network, schedule, window)
     lists = lists_of(waits, len(rows))
     over = over_before(rows, lists, window)
     for i, needed in enumerate(must_be_over(network, rows, window)):
@@ -150,7 +150,7 @@ def test_switch_links_of_any_width(plan: NetworkPlan, window: int) -> None:
         return
     for name in ("packing", "list"):
         schedule = make(network, name)
-        rows, waits = schedule.rows(), _core.derive_waits(network, schedule, window)
+        rows, waits = schedule.rows(), _core.Waits.derive(network, schedule, window)
         lists = lists_of(waits, len(rows))
         assert all(rows[w][0] < rows[i][0] for i, row in enumerate(lists) for w in row)
         assert len(waits) <= waits.derived
@@ -196,7 +196,7 @@ def test_a_wide_channel_never_carries_more_than_its_window(
     shuffle.shuffle(rows)
     rows.sort(key=lambda row: row[0])
     schedule = _core.Schedule.from_rows(network.ranks, 1, rows)
-    waits = lists_of(_core.derive_waits(network, schedule, window), len(rows))
+    waits = lists_of(_core.Waits.derive(network, schedule, window), len(rows))
     rng = Random(len(rows))
     for _ in range(10):
         assert fullest(network, rows, waits, window, rng) <= window + 1e-9
@@ -213,7 +213,7 @@ def test_a_wait_that_keeps_shares_apart_is_missed(plan: NetworkPlan, window: int
     network = plan.build()
     rng = Random(seed)
     schedule = make(network, "list")
-    rows, lists = schedule.rows(), lists_of(_core.derive_waits(network, schedule, window), len(schedule))
+    rows, lists = schedule.rows(), lists_of(_core.Waits.derive(network, schedule, window), len(schedule))
     for i, wait in [(i, wait) for i, row in enumerate(lists) for wait in row][:40]:
         fewer = without(lists, i, wait)
         certificate = _core.verify(network, _core.Demand(network.ranks, 1), schedule)
@@ -254,9 +254,9 @@ def test_window_one_orders_every_pair_on_a_channel() -> None:
 @pytest.mark.parametrize("window", [1, 2, 3])
 def test_other_families(window: int) -> None:
     for network in (
-        _core.build_grid("torus", [3, 4], 1e9, 0),
-        _core.build_grid("mesh", [3, 3], 1e9, 0),
-        _core.build_grid("hypercube", [3], 1e9, 0),
+        _core.Network.grid("torus", [3, 4], 1e9, 0),
+        _core.Network.grid("mesh", [3, 3], 1e9, 0),
+        _core.Network.grid("hypercube", [3], 1e9, 0),
         random_graph(Random(3), 10).build("graph"),
     ):
         check_sufficient(network, make(network), window)
@@ -268,7 +268,7 @@ def test_few_redundant_waits_are_left() -> None:
     for seed in range(60):
         network = random_tree(Random(1000 + seed), 4 + seed % 11).build()
         schedule = make(network)
-        rows, lists = schedule.rows(), lists_of(_core.derive_waits(network, schedule), len(schedule))
+        rows, lists = schedule.rows(), lists_of(_core.Waits.derive(network, schedule), len(schedule))
         left += redundant(rows, lists, 1)
         kept += sum(map(len, lists))
     assert left <= 0.01 * kept, f"{left} of {kept}"
@@ -279,7 +279,7 @@ def test_topologies_of_the_paper(name: str, plan: NetworkPlan) -> None:
     """At most one wait per message; on (a) and (b) none that follows from the others, on (c) few."""
     network = plan.build()
     schedule = make(network)
-    waits = _core.derive_waits(network, schedule)
+    waits = _core.Waits.derive(network, schedule)
     assert len(waits) <= len(schedule)
     left = redundant(schedule.rows(), lists_of(waits, len(schedule)), 1)
     assert left == 0 if name != "c" else left <= 0.02 * len(waits)
@@ -308,17 +308,17 @@ def test_dropping_any_wait_is_noticed(plan: NetworkPlan, window: int) -> None:
 def test_ports_of_a_rank_need_no_wait_of_its_own() -> None:
     """A star of two hosts: one message each way, nothing to wait for."""
     network = star(2).build()
-    waits = _core.derive_waits(network, make(network))
+    waits = _core.Waits.derive(network, make(network))
     assert (len(waits), waits.derived) == (0, 0)
 
 
 def test_waits_of_another_schedule_are_refused() -> None:
     network = star(4).build()
     with pytest.raises(_core.InputError, match="number of ranks"):
-        _core.derive_waits(network, make(star(5).build()))
+        _core.Waits.derive(network, make(star(5).build()))
     stray = _core.Schedule.from_rows(4, 1, [(0, 7, 1, 7, 1, 0, 1)])
     with pytest.raises(_core.InputError, match="names a rank"):
-        _core.derive_waits(network, stray)
+        _core.Waits.derive(network, stray)
 
 
 def test_several_sends_of_one_phase_are_over_before_the_next() -> None:
@@ -330,11 +330,11 @@ def test_several_sends_of_one_phase_are_over_before_the_next() -> None:
         for p in range(n)
         for step in (1, -1)
     ]
-    network = _core.build_grid("torus", [n], 1e9, 1e-6)
+    network = _core.Network.grid("torus", [n], 1e9, 1e-6)
     demand = _core.Demand(n, 100, "all-gather")
     schedule = _core.Schedule.from_rows(n, 100, rows)
     certificate = _core.verify(network, demand, schedule, _core.PortModel.all_port)
-    waits = _core.derive_waits(network, schedule)
+    waits = _core.Waits.derive(network, schedule)
     _core.verify_waits(network, schedule, waits, certificate)
     assert certificate.ok, certificate.findings
     assert len(waits) == 0

@@ -14,10 +14,10 @@ SLACK = 500  # a ceiling that is further above than this has been forgotten
 
 # Room: most lines of code today, and where it is to go.
 LINES = {
-    "core": (29_450, 25_000),
+    "core": (29_810, 25_000),
     "runtime": (17_550, 15_500),
     "sort": (5_900, 5_800),
-    "bindings": (1_885, 1_500),
+    "bindings": (1_935, 1_500),
     "python": (30_550, 25_000),
     "bench": (7_000, 7_000),
     "papers": (3_700, 3_700),

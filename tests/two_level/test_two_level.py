@@ -15,7 +15,6 @@ from hocket.costs.model import costs_for
 from hocket.network import read_network
 from hocket.planning import aggregation
 from hocket.planning.network_check import check_same_network
-from hocket.planning.plan import ports_of
 from strategies import RATE, random_graph
 
 MEMORY = 1 << 30
@@ -37,8 +36,8 @@ def placements(draw: st.DrawFn) -> tuple[_core.Network, list[int]]:
 
 def scheduled(network: _core.Network, host_of: Sequence[int], demand: _core.Demand) -> _core.TwoLevelExchange:
     groups = _core.group_by_host(host_of)
-    planned = _core.plan_exchange(network, _core.scheduled_between(groups, demand))
-    return _core.two_level(groups, demand, planned.schedule)
+    planned = _core.plan_exchange(network, groups.scheduled_between(demand))
+    return _core.TwoLevelExchange(groups, demand, planned.schedule)
 
 
 def accepted(
@@ -46,7 +45,7 @@ def accepted(
     exchange: _core.TwoLevelExchange,
     ports: _core.PortModel = _core.PortModel.one_port,
 ) -> None:
-    waits = _core.derive_waits(network, exchange.schedule, 2)
+    waits = _core.Waits.derive(network, exchange.schedule, 2)
     certificate = _core.verify_two_level(network, exchange, waits, MEMORY, ports)
     assert certificate.ok and certificate.contention_free and certificate.complete, certificate.findings
 
@@ -88,9 +87,9 @@ def test_blocks(place: tuple[_core.Network, list[int]], data: st.DataObject, pat
         sizes = [7] * len(host_of)
     demand = _core.Demand(len(host_of), max(sizes), pattern, contributions=sizes)
     groups = _core.group_by_host(host_of)
-    planned = _core.plan_exchange(network, _core.scheduled_between(groups, demand))
-    ports = ports_of(planned.algorithm, planned.demand.pattern)
-    accepted(network, _core.two_level(groups, demand, planned.schedule), ports)
+    planned = _core.plan_exchange(network, groups.scheduled_between(demand))
+    ports = _core.PortModel.of(planned.algorithm, planned.demand.pattern)
+    accepted(network, _core.TwoLevelExchange(groups, demand, planned.schedule), ports)
 
 
 @pytest.mark.parametrize("name", ["all-to-all", "all-gather", "all-reduce"])
@@ -106,21 +105,21 @@ def test_a_plan_file_keeps_routes_that_were_balanced_by_unequal_ranks(name: str,
         ends = list(range(rng.randint(4, 7)))
         names, ranks = [f"n{host}" for host in ends], [rng.randint(1, 6) for _ in ends]
         after = [*ends[1:], 0]
-        whole = _core.build_graph(
+        whole = _core.Network.graph(
             names, ranks, ends, after, [RATE] * len(ends), [0.0] * len(ends), [], [], [1] * len(ends)
         )
     demand = aggregation.find_demand(name, whole.ranks, 100)
     planned = aggregation.plan_two_level(whole, demand, costs_for(whole, None, ""))
-    assert planned.certificate.ok, planned.certificate.findings
-    plan = _core.Plan.decode(planned.planned.encode())
+    assert planned.two_level.certificate.ok, planned.two_level.certificate.findings
+    plan = _core.Plan.decode(planned.encode())
     between = plan.network
-    check_same_network(plan, _core.one_rank_a_host(whole), "plan", "network")
-    first = [ranks[0] for ranks in _core.groups_of(whole).ranks]
+    check_same_network(plan, whole.one_rank_a_host(), "plan", "network")
+    first = [ranks[0] for ranks in whole.host_groups().ranks]
     for src, dst in itertools.product(range(between.ranks), repeat=2):
         assert between.route(src, dst) == whole.route(first[src], first[dst])
     demand = aggregation.demand_of_ranks(whole, plan.demand)
-    exchange = _core.two_level(_core.groups_of(whole), demand, plan.schedule)
-    ports = ports_of(plan.algorithm, exchange.between.pattern)
+    exchange = _core.TwoLevelExchange(whole.host_groups(), demand, plan.schedule)
+    ports = _core.PortModel.of(plan.algorithm, exchange.between.pattern)
     assert _core.verify_two_level(between, exchange, plan.waits, MEMORY, ports).ok
 
 
@@ -139,28 +138,28 @@ def test_memory_is_laid_out_as_the_runtime_does() -> None:
 
 def test_time_is_copies_and_what_is_between_hosts() -> None:
     network = read_network("star:4*4")
-    hosts = _core.one_rank_a_host(network)
+    hosts = network.one_rank_a_host()
     found = []
     for bytes in (8, 8192):
         exchange = scheduled(hosts, [rank // 4 for rank in range(16)], _core.Demand(16, bytes))
-        waits = _core.derive_waits(hosts, exchange.schedule, 1)
+        waits = _core.Waits.derive(hosts, exchange.schedule, 1)
         costs = _core.ModelParameters(alpha=1e-6)
         profile = _core.memory.Profile.built_in()
-        time = _core.two_level_seconds(hosts, exchange, waits, costs, profile, 10**6)
+        time = exchange.predict(hosts, waits, costs, profile, 10**6)
         assert time.seconds == pytest.approx(time.put + time.between + time.take)
         assert time.between == _core.simulate(hosts, exchange.schedule, waits, "window:1", costs).seconds
         found.append(time)
     assert 0 < found[0].put < found[1].put and 0 < found[0].take < found[1].take
-    assert _core.two_level_seconds(hosts, exchange, waits, costs, profile, 1) is None
+    assert exchange.predict(hosts, waits, costs, profile, 1) is None
 
 
 def test_what_cannot_be_two_level() -> None:
     alone = _core.group_by_host([0, 0, 0])
     apart = _core.group_by_host([0, 1, 2])
     mixed = _core.group_by_host([0, 1, 1])
-    assert "one host" in _core.why_not_two_level(alone, _core.Demand(3, 1))
-    assert "several" in _core.why_not_two_level(apart, _core.Demand(3, 1))
-    assert "other ranks" in _core.why_not_two_level(mixed, _core.Demand(4, 1))
-    assert _core.why_not_two_level(mixed, _core.Demand(3, 1)) == ""
+    assert "one host" in alone.why_not(_core.Demand(3, 1))
+    assert "several" in apart.why_not(_core.Demand(3, 1))
+    assert "other ranks" in mixed.why_not(_core.Demand(4, 1))
+    assert mixed.why_not(_core.Demand(3, 1)) == ""
     with pytest.raises(_core.InputError, match="reduce-scatters"):
         _core.demand_between(mixed, _core.Demand(3, 1, "reduce-scatter"))

@@ -19,8 +19,8 @@ class Case:
         self.network = read_network("star:2")
         groups = _core.group_by_host([0, 0, 1, 1])
         demand = _core.Demand(4, 8, pattern)
-        planned = _core.plan_exchange(self.network, _core.scheduled_between(groups, demand))
-        self.exchange = _core.two_level(groups, demand, planned.schedule)
+        planned = _core.plan_exchange(self.network, groups.scheduled_between(demand))
+        self.exchange = _core.TwoLevelExchange(groups, demand, planned.schedule)
 
     def counts(self, bound: int = MEMORY) -> dict[str, int]:
         certificate = _core.verify_two_level(self.network, self.exchange, None, bound)
@@ -148,12 +148,12 @@ def test_messages_sent_before_they_have_come() -> None:
     network = read_network("torus:3")
     groups = _core.group_by_host([0, 0, 1, 2])
     demand = _core.Demand(4, 8, "all-gather")
-    ring = _core.find_algorithm("neighbor-ring", "all-gather").make(
+    ring = _core.Algorithm.find("neighbor-ring", "all-gather").make(
         network, _core.demand_between(groups, demand)
     )
     rows = [(0, *row[1:]) for row in ring.rows()]
     at_once = _core.Schedule.from_rows(3, ring.message_bytes, rows)
-    exchange = _core.two_level(groups, demand, at_once)
+    exchange = _core.TwoLevelExchange(groups, demand, at_once)
     counts = _core.verify_two_level(network, exchange, None, MEMORY).counts
     assert "copied before it is there" in counts and "sent before it is held" in counts
 
@@ -167,7 +167,7 @@ def test_messages_that_meet_between_hosts() -> None:
         for step in (1, 2, 3)
         for src in range(4)
     ]
-    exchange = _core.two_level(groups, demand, _core.Schedule.from_rows(4, 32, sorted(rows)))
+    exchange = _core.TwoLevelExchange(groups, demand, _core.Schedule.from_rows(4, 32, sorted(rows)))
     certificate = _core.verify_two_level(network, exchange, None, MEMORY)
     assert "channel overfull" in certificate.counts and not certificate.contention_free
 

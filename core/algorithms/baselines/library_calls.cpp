@@ -151,4 +151,13 @@ constexpr std::array library_table{
 
 std::span<const LibraryCall> library_calls() { return library_table; }
 
+std::vector<const LibraryCall*> library_calls(const Demand& demand) {
+  std::vector<const LibraryCall*> found;
+  const auto& blocks = demand.contributions;
+  if (!blocks.empty() && std::ranges::max(blocks) - std::ranges::min(blocks) > 1) return found;
+  for (const LibraryCall& call : library_calls())
+    if (call.pattern == demand.pattern && call.why_not(demand.ranks).empty()) found.push_back(&call);
+  return found;
+}
+
 }  // namespace hocket

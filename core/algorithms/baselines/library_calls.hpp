@@ -46,5 +46,8 @@ struct LibraryCall {
 /// All-to-all: all at once, ring, pairwise, Bruck; all-gather: ring, recursive doubling, Bruck; reduce-scatter and
 /// all-reduce: ring, recursive halving (and doubling).
 [[nodiscard]] std::span<const LibraryCall> library_calls();
+/// Those that serve the demand; none where contributions differ by more than one byte: libraries have other algorithms
+/// for those.
+[[nodiscard]] std::vector<const LibraryCall*> library_calls(const Demand& demand);
 
 }  // namespace hocket

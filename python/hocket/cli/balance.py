@@ -48,7 +48,7 @@ def balance(source: str, output: str | None, defaults: Defaults) -> None:
             remedy="give a torus or a graph",
         )
     wanted = _core.Demand(before.ranks, 1, ALL_TO_ALL)
-    after = with_spinner("balancing", lambda: _core.balance_routes(before, wanted))
+    after = with_spinner("balancing", lambda: before.balanced(wanted))
     report = _report(before, after, _core.lower_bounds(before, wanted), _core.lower_bounds(after, wanted))
     files = {}
     if output is not None:

@@ -31,13 +31,13 @@ WIDTH: Final = 110  # of the table where no terminal says how wide it is
 
 def algorithm_names(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
     """The algorithms whose names begin so."""
-    return sorted({s.name for s in _core.all_algorithms() if s.name.startswith(incomplete)})
+    return sorted({s.name for s in _core.Algorithm.all() if s.name.startswith(incomplete)})
 
 
 def entries_of(name: str | None) -> list[Algorithm]:
     """All algorithms, from the most special to the most general, or those of a name. Raises UsageError."""
-    if not (entries := [s for s in _core.all_algorithms() if name in (None, s.name)]):
-        near = suggestion(name or "", [s.name for s in _core.all_algorithms()])
+    if not (entries := [s for s in _core.Algorithm.all() if name in (None, s.name)]):
+        near = suggestion(name or "", [s.name for s in _core.Algorithm.all()])
         raise UsageError(f"no algorithm is called '{name}'", remedy=near or "'hocket info' lists them all")
     return entries
 
@@ -165,7 +165,7 @@ def info(name: str | None, flags: Flags, mpi_name: str | None) -> None:
         return
     from hocket import __version__, _core
 
-    settings = [_setting(variable, os.environ) for variable in _core.variables()]
+    settings = [_setting(variable, os.environ) for variable in _core.Variable.all()]
     mpis = _mpis(mpi_name)
     cache = str(cache_dir())
     network = os.environ.get("HOCKET_NETWORK") or (str(SITE_NETWORK) if SITE_NETWORK.is_file() else None)
@@ -187,7 +187,7 @@ def info(name: str | None, flags: Flags, mpi_name: str | None) -> None:
         ],
     )
     if not wants_json():
-        for complaint in _core.wrong_variables([f"{key}={value}" for key, value in os.environ.items()]):
+        for complaint in _core.Variable.complaints([f"{key}={value}" for key, value in os.environ.items()]):
             click.echo(f"hocket: warning: {complaint}", err=True)
 
 

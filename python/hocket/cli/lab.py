@@ -52,7 +52,7 @@ def _ordered(
             filled.append((name, min(places, left)))
         left -= places
     job = job_of(network, filled)
-    return order_job(job, parse_wanted(wanted, ranks, _core.REFERENCE_BYTES), whole_hosts=True).blocks
+    return order_job(job, parse_wanted(wanted, ranks, _core.limits.reference_bytes), whole_hosts=True).blocks
 
 
 def _options(

@@ -184,7 +184,7 @@ def _shown(
         "bound_seconds": bounds.seconds,
         "bounds": true,
         "all_gather": {
-            "bound_phases": _core.least_phases(net, demand, gather, _core.PortModel.all_port),
+            "bound_phases": gather.least_phases(net, demand, _core.PortModel.all_port),
             "bound_seconds": gather.seconds,
         },
     }
@@ -227,7 +227,7 @@ def _as_text(source: str, net: Network, shown: dict[str, Any]) -> str:
 def _routes(net: Network) -> str:
     """Routing of the network as text; empty if its shape leaves no choice."""
     if net.shape == _core.Shape.torus:
-        rules = [rule for rule in ("parity", "up") if net.ties == _core.ties_by_rule(rule, net.sides)]
+        rules = [rule for rule in ("parity", "up") if net.ties == _core.Network.ties_by_rule(rule, net.sides)]
         ties = f"ties {rules[0]}" if rules else "ties by table"
         return f"dimension by dimension, {ties if any(net.ties) else 'no ties'}"
     if net.next_hops:

@@ -44,7 +44,7 @@ from hocket.demand.collectives import (
     takes_contributions,
 )
 from hocket.errors import PlanError, UsageError
-from hocket.planning.plan import BY_PHASES, peak_rss_bytes, ratio
+from hocket.planning.plan import peak_rss_bytes, ratio
 from hocket.system.text import picked
 from hocket.units import format_time
 
@@ -65,15 +65,15 @@ def closed_form_of(network: _core.Network, request: Request) -> _core.ClosedForm
     demand, algorithm, window = request.demand(network), request.algorithm, request.window
     try:
         if demand.by_blocks:
-            if demand.messages <= _core.MOST_MESSAGES_COMPARED:
+            if demand.messages <= _core.limits.most_messages_compared:
                 return None
             form: _core.ClosedForm | _core.Ring = _core.Ring(network, demand)
         else:
-            if network.ranks <= _core.MOST_RANKS_SEARCHED_FOR_WAITS or window not in (None, 1):
+            if network.ranks <= _core.limits.most_ranks_searched_for_waits or window not in (None, 1):
                 return None
             form = _core.ClosedForm(network, demand, "" if algorithm == "auto" else algorithm)
     except _core.InputError as error:
-        if network.ranks > _core.MAX_EXPLICIT_RANKS:
+        if network.ranks > _core.limits.max_explicit_ranks:
             raise PlanError(
                 f"{network.ranks:,} ranks are too many for a whole {demand.pattern}, and {error}",
                 remedy="cut the network to a job's hosts with 'hocket network convert --hosts'",
@@ -84,7 +84,7 @@ def closed_form_of(network: _core.Network, request: Request) -> _core.ClosedForm
 
 def prove(
     form: _core.ClosedForm | _core.Ring, messages: int
-) -> tuple[_core.RingCertificate | _core.SampleCertificate, str, dict[str, Any]]:
+) -> tuple[_core.Ring.Certificate | _core.ClosedForm.Certificate, str, dict[str, Any]]:
     """Certificate, a line on it, and what the report says of it. A ring is judged as a whole, as every phase uses the
     same edges; of an all-to-all a sample of messages."""
     if isinstance(form, _core.Ring):
@@ -108,16 +108,6 @@ def prove(
     return sample, text, {"contention_free": None, "complete": None, "sample": picked(sample, *_OF_SAMPLE)}
 
 
-def _time_of(
-    network: _core.Network, form: _core.ClosedForm | _core.Ring, demand: _core.Demand
-) -> tuple[float, str]:
-    """Seconds of the whole, and how they are known."""
-    if isinstance(form, _core.Ring):
-        return _core.seconds_by_phases(network, form.phases, form.phases * demand.bytes), BY_PHASES
-    prediction = form.predict(demand)
-    return prediction.seconds, prediction.kind
-
-
 def show_rank_alone(
     form: _core.ClosedForm | _core.Ring, request: Request, known: KnownNetwork, rank: int
 ) -> None:
@@ -136,7 +126,7 @@ def show_rank_alone(
         chunks = range(0, program.transfers, TRANSFERS_AT_ONCE)
         rows = (program.csv(rank, demand.bytes, first, first + TRANSFERS_AT_ONCE) for first in chunks)
         write_atomically(dump, itertools.chain([HEADER], rows))
-    predicted, kind = with_spinner("simulating", lambda: _time_of(network, form, demand))
+    predicted, kind = with_spinner("simulating", lambda: form.predict(demand))
     time_ratio = ratio(predicted, bounds.seconds)
     report = {
         "pattern": demand.pattern, "algorithm": form.algorithm, "hosts": len(network.hosts), "ranks": network.ranks,
@@ -270,15 +260,7 @@ def _command(collective: _core.Collective) -> click.Command:
         elif request.two_level:
             finish_two_level(request, known)
         elif rank is None:
-            from hocket.planning.candidates import forecast_of
-
-            exchange = request.plan(network)
-            forecast = None
-            if not irregular:
-                forecast = with_spinner(
-                    "predicting", lambda: forecast_of(exchange, request.calibration, known.description)
-                )
-            plan_output.finish(exchange, request, known, forecast)
+            plan_output.finish(request, known)
         elif by_rank and (form := closed_form_of(network, request)) is not None:
             show_rank_alone(form, request, known, rank)
         else:

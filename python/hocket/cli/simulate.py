@@ -39,7 +39,7 @@ from hocket.errors import MissingToolError, UsageError
 from hocket.network import Defaults, KnownNetwork
 from hocket.planning.candidates import forecast_of
 from hocket.planning.network_check import check_same_network
-from hocket.planning.plan import figures_of, flow_of, least_of, peak_rss_bytes, simulation
+from hocket.planning.plan import figures_of, flow_of, peak_rss_bytes, simulation
 from hocket.units import format_time, parse_time
 
 MOST_LINES = 16
@@ -105,9 +105,8 @@ def simulate(
         plan = load_plan(path)
         check_same_network(plan, network, path, source, known.is_measured)
     elif request.two_level:
-        planned, _ = plan_two_level(known, request)
-        of_ranks, plan = planned.exchange, planned.planned
-        network = plan.network
+        plan, _ = plan_two_level(known, request)
+        of_ranks, network = plan.two_level.exchange, plan.network
         plan = _core.Plan(network, of_ranks.schedule, plan.waits, of_ranks.between, plan.algorithm)
     else:
         plan = request.plan(network)
@@ -122,8 +121,7 @@ def simulate(
     )
     work = partial(simulation, network, schedule, waits, flow, costs)
     result = with_spinner(f"simulating {len(schedule)} messages", work)
-    bounds = least_of(plan.algorithm, network, demand, _core.lower_bounds(network, demand), seconds)
-    figures = figures_of(plan, bounds, result.seconds)
+    figures = figures_of(plan, plan.least(network, seconds), result.seconds)
     sizes = f"{demand.messages} of " * (demand.pattern == IRREGULAR) + size_text(demand)
     # Bytes carried by an all-to-all are given, so its picture shows the bound for all that the links carry.
     least = figures["bound_seconds"] if demand.pattern != ALL_TO_ALL else None
@@ -147,9 +145,7 @@ def simulate(
     }
     lines = _lines(report, sizes, known)
     if of_ranks is not None:
-        in_memory = _core.two_level_seconds(
-            network, of_ranks, waits, _core.ModelParameters(), read_profile(), 1 << 62
-        )
+        in_memory = of_ranks.predict(network, waits, _core.ModelParameters(), read_profile(), 1 << 62)
         whole = in_memory.put + result.seconds + in_memory.take
         report["two_level"] = {
             "ranks": of_ranks.demand.ranks, "memory_bytes": max(of_ranks.memory),

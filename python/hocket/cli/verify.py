@@ -17,8 +17,7 @@ from hocket.cli._shared.two_level import check_two_level_plan, exchange_of, two_
 from hocket.cli._shared.work import json_option, read_whole, tell, with_spinner
 from hocket.demand.collectives import ALL_TO_ALL
 from hocket.errors import HocketError
-from hocket.planning import aggregation
-from hocket.planning.plan import check, figures_of, least_of, peak_rss_bytes, ports_of
+from hocket.planning.plan import check, figures_of, peak_rss_bytes
 from hocket.system.text import picked
 from hocket.units import format_bytes, format_time
 
@@ -60,10 +59,10 @@ def verify(
     plan = load_plan(path)
     if two_level:
         check_two_level_plan(plan, known.network, path)
-    network = _core.one_rank_a_host(known.network) if two_level else known.network
+    network = known.network.one_rank_a_host() if two_level else known.network
     check_same_network(plan, network, path, source, known.is_measured)
     demand = plan.demand
-    phases, seconds = least_of(plan.algorithm, network, demand, _core.lower_bounds(network, demand))
+    phases, seconds = plan.least(network)
     # The per-message cost that blocks were planned for is known to the plan alone.
     figures = figures_of(plan, (phases, plan.bound_seconds if demand.by_blocks else seconds))
     free = None if prices is None else _certified(prices, network, demand)
@@ -72,10 +71,10 @@ def verify(
 
     def proof() -> Certificate | TwoLevelCertificate:
         if exchange is None:
-            ports = ports_of(plan.algorithm, demand.pattern)
+            ports = _core.PortModel.of(plan.algorithm, demand.pattern)
             return check(network, demand, plan.schedule, plan.waits, ports)
-        ports = ports_of(plan.algorithm, exchange.between.pattern)
-        return _core.verify_two_level(network, exchange, plan.waits, aggregation.MEMORY, ports)
+        ports = _core.PortModel.of(plan.algorithm, exchange.between.pattern)
+        return _core.verify_two_level(network, exchange, plan.waits, _core.limits.host_memory, ports)
 
     certificate = with_spinner("verifying", proof)
     seconds = time.perf_counter() - begun

@@ -36,9 +36,9 @@ def read_profile(path: str | os.PathLike[str] | None = None) -> _core.memory.Pro
         raise HocketError(f"{chosen}: {error}", remedy="measure again: hocket calibrate memory") from None
 
 
-_FALLBACKS: Final = {variable.name: variable.fallback for variable in _core.variables()}
-SEGMENT: Final = _FALLBACKS["HOCKET_SEGMENT"]  # bytes of an MPI message of a schedule
-OUTSTANDING: Final = _core.MOST_OUTSTANDING  # segments of a send that are handed to MPI before one completes
+SEGMENT: Final = _core.limits.usual_segment  # bytes of an MPI message of a schedule
+# Segments of a send that are handed to MPI before one completes.
+OUTSTANDING: Final = _core.limits.most_outstanding
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +74,21 @@ class Costs:
         ``segment`` bytes, as messages of schedules are."""
         if self.calibration is None:
             assert self.profile is not None
-            one = self.profile
-            return _core.ModelParameters(
-                alpha=one.send, receive=one.receive, token=one.token, token_work=one.send, eager=one.eager,
-                overhead=one.wire, host_shared=one.hosts, switch_link_shared=one.switch_links,
-                early_release=early_release,
-            )  # fmt: skip
+            return self.profile.parameters
         return _measured(self.calibration, network, bytes, segment if segmented else None, early_release)
+
+    def of_runs(self, network: _core.Network) -> _core.RunCosts:
+        """Costs as the core predicts runs by them; the memory profile is read where ranks share hosts."""
+
+        def of_messages(bytes: int, segment: int) -> _core.ModelParameters:
+            return self.parameters(network, bytes, segmented=segment > 0, segment=segment)
+
+        return _core.RunCosts(network, of_messages if self.measured else None, read_profile)
 
 
 def costs_for(network: _core.Network, calibration: Calibration | None, source: str) -> Costs:
     """Measured if there is a calibration, else assumed."""
-    return Costs(calibration, None if calibration is not None else _core.profile_of(network), source)
+    return Costs(calibration, None if calibration is not None else network.cost_profile(), source)
 
 
 def _measured(

@@ -20,7 +20,7 @@ REDUCE: Final = "reduce"
 GATHER: Final = "gather"
 SCATTER: Final = "scatter"
 
-COLLECTIVES: Final[dict[str, _core.Collective]] = {entry.name: entry for entry in _core.collectives()}
+COLLECTIVES: Final[dict[str, _core.Collective]] = {entry.name: entry for entry in _core.Collective.all()}
 # Collectives that a name and a size describe completely.
 EQUAL: Final = tuple(entry for entry in COLLECTIVES.values() if not entry.by_matrix)
 # Plan files that a launcher makes; other collectives are planned by the ranks when they are first called.
@@ -94,16 +94,3 @@ def takes_contributions(entry: _core.Collective) -> bool:
 def scheduled_as(entry: _core.Collective) -> str:
     """The pattern whose algorithms serve it: reductions are all-gathers turned round."""
     return ALL_GATHER if entry.forwards else str(entry.pattern)
-
-
-def library_calls(demand: _core.Demand) -> list[_core.LibraryCall]:
-    """Algorithms that MPI libraries may use for a demand. Empty if contributions differ by more than one
-    byte: libraries have other algorithms for those."""
-    least, most = min(demand.contributions, default=0), max(demand.contributions, default=0)
-    if most - least > 1:
-        return []
-    return [
-        call
-        for call in _core.library_calls()
-        if call.pattern == demand.pattern and not call.why_not(demand.ranks)
-    ]

@@ -71,7 +71,7 @@ def _hocket_variables(case: Case) -> Iterator[Finding]:
     for name, value in sorted(case.environment.items()):
         if not name.startswith("HOCKET_"):
             continue
-        wrong = _core.wrong_variables([f"{name}={value}"])
+        wrong = _core.Variable.complaints([f"{name}={value}"])
         for complaint in wrong:
             yield problem(complaint, "correct it, or unset it")
         if (name, value) == ("HOCKET_DISABLE", "1"):

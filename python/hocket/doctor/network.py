@@ -103,9 +103,9 @@ def check_network(case: Case) -> Iterator[Finding]:
         now = datetime.datetime.now(datetime.UTC)
         for finding in check_paths(known.without_paths().network, paths, now):
             yield replace(finding, topic="paths")
-    if network.ranks > _core.MOST_RANKS_PLANNED_FOR_RUN:
+    if network.ranks > _core.limits.most_ranks_planned_for_run:
         yield note(
-            f"with more than {_core.MOST_RANKS_PLANNED_FOR_RUN} ranks, each communicator plans what it uses"
+            f"with more than {_core.limits.most_ranks_planned_for_run} ranks, each communicator plans what it uses"
         )
         return
     for pattern in PLANNED_FOR_JOBS:

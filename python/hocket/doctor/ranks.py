@@ -198,7 +198,7 @@ def check_scheduled(case: Case) -> Iterator[Finding]:
         if line.startswith("all-to-all of "):
             yield ok(f"{line}{on}, every byte right")
             return
-    told_before = _core.wrong_variables([f"{name}={value}" for name, value in case.environment.items()])
+    told_before = _core.Variable.complaints([f"{name}={value}" for name, value in case.environment.items()])
     if reasons := [line for line in said if line not in told_before]:
         yield problem(f"the MPI library served the all-to-all: {reasons[0]}",
                       "follow the advice of this line and those above")  # fmt: skip

@@ -183,7 +183,7 @@ def _source_of(collective: str, algorithm: str) -> str:
         if collective in (collectives.GATHER, collectives.SCATTER)
         else collectives.ALL_GATHER
     )
-    entries = (s for s in _core.all_algorithms() if s.name == algorithm and s.pattern == pattern)
+    entries = (s for s in _core.Algorithm.all() if s.name == algorithm and s.pattern == pattern)
     source = next((s.source for s in entries), algorithm)
     by_pairs = f"The pair-wise synchronisation is that of {_PAPER}, section 5."
     if collective in (collectives.ALL_GATHER, collectives.BROADCAST):

@@ -40,7 +40,7 @@ def exchange_of(plan: _core.Plan, options: RoutineOptions) -> _core.Plan:
         bytes = -(-sum(demand.contributions) // network.ranks) * network.ranks
         plan = plan_collective(demand.pattern, network, bytes, plan.algorithm, options.window)
     elif options.window != plan.waits.window:
-        waits = _core.derive_waits(network, plan.schedule, options.window)
+        waits = _core.Waits.derive(network, plan.schedule, options.window)
         plan = _core.Plan(
             network, plan.schedule, waits, demand, plan.algorithm,
             plan.bound_phases, plan.bound_seconds, plan.predicted_seconds,
@@ -63,7 +63,7 @@ def routine_source(planned: _core.Plan, source: str, options: RoutineOptions | N
     if not certificate.complete:
         raise UsageError(f"the schedule of '{planned.algorithm}' is not complete", remedy="choose another")
     waits = _waits(planned, options)
-    programs = _core.rank_programs(schedule, waits)
+    programs = schedule.programs(waits)
     rows = [
         Row(
             [Send(phase, to, tokens) for phase, to, tokens in program.sends],
@@ -170,7 +170,7 @@ def _waits(planned: _core.Plan, options: RoutineOptions) -> _core.Waits:
         return _core.Waits.from_lists([[] for _ in range(len(planned.schedule))])
     if options.window == planned.waits.window:
         return planned.waits
-    return _core.derive_waits(planned.network, planned.schedule, options.window)
+    return _core.Waits.derive(planned.network, planned.schedule, options.window)
 
 
 def _c_string(text: str) -> str:

@@ -30,7 +30,7 @@ from hocket.planning.plan import AUTO, certificate_of
 from hocket.system.cache import choices_dir, keep
 from hocket.system.files import as_error, read_file, real_path
 
-_VARIABLES = {variable.name: variable for variable in _core.variables()}
+_VARIABLES = {variable.name: variable for variable in _core.Variable.all()}
 
 # Variables that decide who serves calls, refused before anything starts where they hold what they may not.
 _WITHOUT_OPTION = {"HOCKET_DISABLE", "HOCKET_REORDER", "HOCKET_SUMS", "HOCKET_REPRODUCIBLE"}
@@ -109,7 +109,7 @@ class RuntimeOptions:
     def _irregular_algorithm(self) -> str | None:
         if self.algorithm not in (None, AUTO):
             try:
-                _core.find_algorithm(self.algorithm, IRREGULAR)
+                _core.Algorithm.find(self.algorithm, IRREGULAR)
             except _core.InputError as error:
                 raise UsageError(str(error), remedy="choose one of these") from None
         return self.algorithm
@@ -141,10 +141,10 @@ def variable_of(option: str) -> str:
 
 def _check_variable(name: str, value: str) -> None:
     """Raises UsageError, naming the variable, for a value that the runtime would not take."""
-    wrong = _core.wrong_variables([f"{name}={value}"])
+    wrong = _core.Variable.complaints([f"{name}={value}"])
     if name == "HOCKET_ALGORITHM" and value != AUTO and not wrong:
         try:
-            _core.find_algorithm(value, IRREGULAR)
+            _core.Algorithm.find(value, IRREGULAR)
         except _core.InputError as error:
             wrong = [f"{name}: {error}"]
     if name == "HOCKET_PLACEMENT" and value not in _PLACEMENTS and not Path(value).is_file():
@@ -221,7 +221,7 @@ def scheduled_environment(
 
 def switch_links_to_measure(known: KnownNetwork) -> Path | None:
     """Folder in which ranks keep the widths of uplinks that they measure; None: they measure nothing."""
-    assumed = known.uplinks.assumed and len(_core.switch_links(known.network)) > 0
+    assumed = known.uplinks.assumed and len(known.network.switch_links()) > 0
     return kept_path(known.description) if assumed else None
 
 
@@ -274,7 +274,7 @@ def read_plan(path: Path) -> _core.Plan:
 def run_demand(network: _core.Network, pattern: str) -> _core.Demand:
     """Demand for which a run's plan is chosen. It has a reference size, since message sizes are not known
     yet."""
-    return COLLECTIVES[pattern].demand(network.ranks, _core.REFERENCE_BYTES)
+    return COLLECTIVES[pattern].demand(network.ranks, _core.limits.reference_bytes)
 
 
 def _cached_plan(network: _core.Network, pattern: str, options: RuntimeOptions) -> Path | None:
@@ -294,9 +294,9 @@ def plan_for_run(network: _core.Network, pattern: str, window: int | None = None
     A large network's has no rows: ranks plan what they use. Raises ``_core.InputError``.
     """
     demand = run_demand(network, pattern)
-    if network.ranks > _core.MOST_RANKS_PLANNED_FOR_RUN:
+    if network.ranks > _core.limits.most_ranks_planned_for_run:
         schedule = _core.Schedule.from_rows(network.ranks, demand.bytes, [])
         bounds = _core.lower_bounds(network, demand)
-        waits = _core.derive_waits(network, schedule, window or _core.run_window(demand))
+        waits = _core.Waits.derive(network, schedule, window or demand.run_window)
         return _core.Plan(network, schedule, waits, demand, "none", bounds.phases, bounds.seconds)
     return _core.plan(network, demand, window)

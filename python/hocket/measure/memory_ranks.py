@@ -66,13 +66,13 @@ class Rank:
 
     def _copy(self, shape: Shape) -> tuple[Kernel, int]:
         n = shape.bytes
-        return lambda r: _core.copy(self.source[:n], self.target[:n], r), n
+        return lambda r: _core.elements.copy(self.source[:n], self.target[:n], r), n
 
     def _strided(self, shape: Shape, read: int, write: int) -> tuple[Kernel, int]:
         """Copy elements that are so many elements apart where they are read, and where they are written."""
         n = shape.bytes // (_STRIDE * shape.width)
         source, target = self.source[: n * read * shape.width], self.target[: n * write * shape.width]
-        return lambda r: _core.copy_strided(shape.width, source, read, target, write, n, r), n
+        return lambda r: _core.elements.copy_strided(shape.width, source, read, target, write, n, r), n
 
     def _strided_read(self, shape: Shape) -> tuple[Kernel, int]:
         return self._strided(shape, _STRIDE, 1)
@@ -88,19 +88,21 @@ class Rank:
         index = self._index(shape)
         source = self.source[: shape.bytes]
         target = self.target[: index.size * shape.width]
-        return lambda r: _core.gather(shape.width, source, index, target, r), index.size
+        return lambda r: _core.elements.gather(shape.width, source, index, target, r), index.size
 
     def _scatter(self, shape: Shape, target: Bytes | None = None) -> tuple[Kernel, int]:
         index = self._index(shape)
         target = (self.target if target is None else target)[: shape.bytes]
         source = self.source[: index.size * shape.width]
-        return lambda r: _core.scatter(shape.width, source, index, target, r), index.size
+        return lambda r: _core.elements.scatter(shape.width, source, index, target, r), index.size
 
     def _shared_gather(self, shape: Shape) -> tuple[Kernel, int]:
         positions = self._index(shape)
         source, target = self.whole[: shape.bytes], self.target[: positions.size * shape.width]
         parts = self.comm.Get_size()
-        return lambda r: _core.gather_parts(parts, shape.width, source, positions, target, r), positions.size
+        return lambda r: _core.elements.gather_parts(
+            parts, shape.width, source, positions, target, r
+        ), positions.size
 
     def _shared_scatter(self, shape: Shape) -> tuple[Kernel, int]:
         return self._scatter(shape, self.whole)
@@ -114,7 +116,7 @@ class Rank:
         positions = self._positions(shape)
         total = positions.size * self.comm.Get_size()
         longest = max(total // shape.parts, 1)  # of about so many regions
-        return lambda r: _core.route(total, 1, longest, shape.parts, positions, r), positions.size
+        return lambda r: _core.elements.route(total, 1, longest, shape.parts, positions, r), positions.size
 
     def _split(self, shape: Shape) -> tuple[Kernel, int]:
         positions, ranks = self._positions(shape), self.comm.Get_size()
@@ -122,7 +124,9 @@ class Rank:
         source, target = self.source[: n * shape.width], self.target[: n * shape.width]
         offsets = np.zeros(n, np.uint32)
         return (
-            lambda r: _core.split(n * ranks, ranks, shape.width, source, positions, target, offsets, r),
+            lambda r: _core.elements.split(
+                n * ranks, ranks, shape.width, source, positions, target, offsets, r
+            ),
             n,
         )
 
@@ -143,39 +147,39 @@ class Rank:
 
         return pull, begins.size * run
 
-    def _records(self, shape: Shape) -> tuple[_core.KeyType, Bytes, int]:
+    def _records(self, shape: Shape) -> tuple[_core.elements.KeyType, Bytes, int]:
         n = shape.bytes // shape.width
-        key = _core.KeyType.u32 if shape.width == 4 else _core.KeyType.u64
+        key = _core.elements.KeyType.u32 if shape.width == 4 else _core.elements.KeyType.u64
         return key, self.source[: n * shape.width], n
 
     def _count(self, shape: Shape) -> tuple[Kernel, int]:
         key, records, n = self._records(shape)
         digit = (0, shape.parts.bit_length() - 1)
         counts = np.zeros(shape.parts, np.uint64)
-        return lambda r: _core.count_digits(key, shape.width, records, [digit], [counts], r), n
+        return lambda r: _core.elements.count_digits(key, shape.width, records, [digit], [counts], r), n
 
     def _partition(self, shape: Shape) -> tuple[Kernel, int]:
         key, records, n = self._records(shape)
         digit = (0, shape.parts.bit_length() - 1)
         counts = np.zeros(shape.parts, np.uint64)
-        _core.count_digits(key, shape.width, records, [digit], [counts])
+        _core.elements.count_digits(key, shape.width, records, [digit], [counts])
         begins = _begins(counts, shape.width)
         target = self.part[: records.size]
-        return lambda r: _core.partition(key, shape.width, records, digit, target, begins, r), n
+        return lambda r: _core.elements.partition(key, shape.width, records, digit, target, begins, r), n
 
     def _divide(self, shape: Shape) -> tuple[Kernel, int]:
         _, records, n = self._records(shape)
         parts = self.random.integers(0, shape.parts, n, dtype=np.uint16)
         begins = _begins(np.bincount(parts, minlength=shape.parts).astype(np.uint64), shape.width)
         target = self.part[: records.size]
-        return lambda r: _core.partition_parts(shape.width, records, parts, target, begins, r), n
+        return lambda r: _core.elements.partition_parts(shape.width, records, parts, target, begins, r), n
 
     def _classify(self, shape: Shape) -> tuple[Kernel, int]:
         key, records, n = self._records(shape)
-        bits = 8 * _core.key_bytes(key)
+        bits = 8 * _core.elements.key_bytes(key)
         splitters = [((i + 1) * 2**bits // (shape.parts + 1), 0, 0) for i in range(shape.parts)]
         parts = np.zeros(n, np.uint16)
-        return lambda r: _core.classify(key, shape.width, records, 0, 0, splitters, parts, r), n
+        return lambda r: _core.elements.classify(key, shape.width, records, 0, 0, splitters, parts, r), n
 
     def _pack(self, shape: Shape) -> tuple[Kernel, int]:
         key, n = shape.width // 2, shape.bytes // shape.width
@@ -190,14 +194,14 @@ class Rank:
     def _sort(self, shape: Shape) -> tuple[Kernel, int]:
         """Sort in shared memory, as sample sort does."""
         key, records, n = self._records(shape)
-        mask = np.frombuffer((2**shape.parts - 1).to_bytes(_core.key_bytes(key), "little"), np.uint8)
+        mask = np.frombuffer((2**shape.parts - 1).to_bytes(_core.elements.key_bytes(key), "little"), np.uint8)
         bits = (records.reshape(-1, mask.size) & mask).reshape(-1)
         own, scratch = self.part[: bits.size], self.part[bits.size : 2 * bits.size]
 
         def sort(_: int) -> list[float]:
             own[:] = bits
             self.comm.Barrier()
-            return [_core.sort_records(key, shape.width, own, scratch)]
+            return [_core.elements.sort_records(key, shape.width, own, scratch)]
 
         return sort, n
 

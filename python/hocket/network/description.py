@@ -226,11 +226,11 @@ class NetworkDescription:
                 extra["ports"] = grid.ports
             if grid.ties is not None:
                 ties = grid.ties
-                extra["ties"] = core.ties_by_rule(ties, grid.sides) if isinstance(ties, str) else ties
-            network: Network = core.build_grid(grid.kind, grid.sides, grid.rate, grid.latency, **extra)
+                extra["ties"] = core.Network.ties_by_rule(ties, grid.sides) if isinstance(ties, str) else ties
+            network: Network = core.Network.grid(grid.kind, grid.sides, grid.rate, grid.latency, **extra)
             return network
         if self.wiring is not None and self.forwarding is None:
-            network = core.build(self.wiring.make())
+            network = core.Network.of_spec(self.wiring.make())
             return network
         names = [node.name for node in self.nodes]
         ranks = [node.ranks for node in self.nodes]
@@ -239,7 +239,7 @@ class NetworkDescription:
         if self.routing is not None:
             self.name_indices()
             channels = self.routing.channels
-            network = core.build_routed(
+            network = core.Network.routed(
                 names, ranks, [channel.name for channel in channels], [channel.rate for channel in channels],
                 [channel.latency for channel in channels], self.routing.routes, ports,
             )  # fmt: skip
@@ -249,11 +249,11 @@ class NetworkDescription:
         if self.shape == "graph":
             hops = self.forwarding.hops if self.forwarding is not None else []
             forwards = [int(node.forwards and node.is_host) for node in self.nodes]
-            network = core.build_graph(
+            network = core.Network.graph(
                 names, ranks, a, b, rates, latencies, hops, ports, forwards if any(forwards) else []
             )
         else:
-            network = core.build_network(names, ranks, a, b, rates, latencies, ports)
+            network = core.Network.tree(names, ranks, a, b, rates, latencies, ports)
         return network
 
     def _place(self, node: int, link: int) -> Where | None:

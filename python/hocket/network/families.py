@@ -23,7 +23,7 @@ def switch_tree(
 ) -> NetworkDescription:
     """Switches as (parent or -1, number of hosts), parents first."""
     sizes = array("i", (parent for parent, _ in switches)), array("I", (hosts for _, hosts in switches))
-    return _wired(source, "tree", partial(_core.tree_spec, *sizes), len(switches) - 1, defaults, where)
+    return _wired(source, "tree", partial(_core.NetworkSpec.tree, *sizes), len(switches) - 1, defaults, where)
 
 
 def fat_tree_levels(down: Sequence[int], up: Sequence[int]) -> list[int]:
@@ -47,7 +47,7 @@ def fat_tree(
 ) -> NetworkDescription:
     """An extended generalised fat tree: a tree if each switch has one parent, else a graph. ``names``: of all nodes,
     level by level from the hosts."""
-    spec = partial(_core.fat_tree_spec, down, up, cables, names=names)
+    spec = partial(_core.NetworkSpec.fat_tree, down, up, cables, names=names)
     uplinks = fat_tree_links(down, up) - fat_tree_levels(down, up)[0] * up[0]
     rates = tuple({defaults.rate * parallel for parallel in cables[1:]})
     return _wired(source, "tree" if max(up) == 1 else "graph", spec, uplinks, defaults, where, rates)
@@ -64,7 +64,7 @@ def dragonfly(source: str, sizes: Sequence[int], defaults: Defaults, where: Wher
     links between any two groups."""
     groups, routers, hosts, _ = sizes
     uplinks = dragonfly_links(*sizes) - groups * routers * hosts
-    return _wired(source, "graph", partial(_core.dragonfly_spec, *sizes), uplinks, defaults, where)
+    return _wired(source, "graph", partial(_core.NetworkSpec.dragonfly, *sizes), uplinks, defaults, where)
 
 
 def dragonfly_plus_links(groups: int, leaves: int, hosts: int, spines: int, between: int) -> int:
@@ -77,7 +77,9 @@ def dragonfly_plus(source: str, sizes: Sequence[int], defaults: Defaults, where:
     hosts on a leaf, spines in each group, links between any two groups."""
     groups, leaves, hosts, *_ = sizes
     uplinks = dragonfly_plus_links(*sizes) - groups * leaves * hosts
-    return _wired(source, "graph", partial(_core.dragonfly_plus_spec, *sizes), uplinks, defaults, where)
+    return _wired(
+        source, "graph", partial(_core.NetworkSpec.dragonfly_plus, *sizes), uplinks, defaults, where
+    )
 
 
 def _wired(

@@ -135,5 +135,5 @@ def _checked(found: Any, description: NetworkDescription) -> Measured:
 
 def settle(width: float, pairs: int) -> Width:
     """The width that a measurement stands for, by the core's rule."""
-    value = _core.settled_width(width, pairs)
+    value = _core.SwitchLink.settled_width(width, pairs)
     return Width(value, pairs, at_least=value >= pairs)

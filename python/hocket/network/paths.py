@@ -130,7 +130,7 @@ class Chosen:
 def asked_of(network: _core.Network, a: int, b: int) -> tuple[int, dict[str, Route]]:
     """The router, by its number on the way from host a to host b, by which equally short ways differ, and each way by
     its name. (0, {}) where there is one way only, or no router tells all apart."""
-    ways = _core.equal_ways(network, a, b, MOST_WAYS)
+    ways = network.equal_ways(a, b, MOST_WAYS)
     if len(ways) < 2:
         return 0, {}
     links, names = network.links, network.names
@@ -273,7 +273,7 @@ def routed(network: _core.Network, routes: Mapping[tuple[int, int], Route]) -> _
     own = own_routes(network)
     if all(own(*pair) == route for pair, route in routes.items()):
         return network
-    return _core.rerouted(network, [(a, b, route) for (a, b), route in routes.items()])
+    return network.rerouted([(a, b, route) for (a, b), route in routes.items()])
 
 
 def table_for_ranks(network: _core.Network, paths: Paths, chosen: Chosen) -> str:

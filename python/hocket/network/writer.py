@@ -47,7 +47,7 @@ def _grid(network: Network, path: str, head: str) -> dict[str, str]:
     if kind == "torus":
         lines.append(f"ties = {_ties(network)}")
     files = {}
-    plain = _core.build_grid(kind, sides, rate or DEFAULT_RATE, latency)
+    plain = _core.Network.grid(kind, sides, rate or DEFAULT_RATE, latency)
     if network.names != plain.names:
         beside = _beside(path, "coordinates", "txt")
         lines.append(f"coordinates = {_text(PurePath(beside).name)}")
@@ -63,7 +63,7 @@ def _ranks(per_node: list[int]) -> list[str]:
 
 def _ties(network: Network) -> str:
     for rule in ("parity", "up"):
-        if network.ties == _core.ties_by_rule(rule, network.sides):
+        if network.ties == _core.Network.ties_by_rule(rule, network.sides):
             return _text(rule)
     return "[" + ", ".join(map(_text, network.ties)) + "]"
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from hocket import _core
 from hocket.costs.model import Costs
-from hocket.demand.collectives import IRREGULAR, library_calls
+from hocket.demand.collectives import IRREGULAR
 from hocket.order.job import (
     DEFAULT_CALLS,
     JobHosts,
@@ -88,15 +88,15 @@ def _by_rates(order: Ordered, place: Places, one: Wanted) -> Timed:
 
 def _of_algorithm(order: Ordered, one: Wanted, costs: Costs, hocket: float | None) -> list[Timed] | None:
     network = order.job.network
-    call = next(each for each in library_calls(one.demand) if each.name == one.name)
+    call = next(each for each in _core.LibraryCall.of(one.demand) if each.name == one.name)
     schedule = call.make(network, one.demand)
     parameters = costs.parameters(network, one.demand.bytes, segmented=False)
     times = []
     for place in (order.given, order.place):
         placed = _core.order.placed(schedule, place)
-        if (seconds := _core.seconds_within(_STEPS, network, placed, None, call.flow, parameters)) is None:
+        if (found := _core.simulate(network, placed, None, call.flow, parameters, _STEPS)) is None:
             return None
-        times.append(replace(_by_rates(order, place, one), seconds=float(seconds), hocket=hocket))
+        times.append(replace(_by_rates(order, place, one), seconds=found.seconds, hocket=hocket))
     return times
 
 
@@ -116,7 +116,7 @@ def _of_messages(order: Ordered, place: Places, one: Wanted, costs: Costs) -> Ti
     moved = _core.Demand.irregular(
         network.ranks, [int(place[r]) for r in src], [int(place[r]) for r in dst], list(sizes)
     )
-    at_once = _core.find_algorithm(_AT_ONCE, IRREGULAR).make(network, moved)
+    at_once = _core.Algorithm.find(_AT_ONCE, IRREGULAR).make(network, moved)
     parameters = costs.parameters(network, moved.bytes, segmented=False)
     native = _core.simulate(network, at_once, None, "free", parameters).seconds
     planned = plan_demand(network, moved)
@@ -158,7 +158,7 @@ def better_order(
     part = network.restricted_to([counts.get(node, 0) for node in range(network.nodes)])
     names = network.names
     job = JobHosts(part, list(counts), [names[node] for node in counts])
-    wanted = parse_wanted(",".join(collectives), part.ranks, _core.REFERENCE_BYTES)
+    wanted = parse_wanted(",".join(collectives), part.ranks, _core.limits.reference_bytes)
     order = order_job(job, wanted, whole_hosts=True)
     now = places_of(part, nodes)
     if (gain := gain_of(part, now, order.place, wanted)) < WORTH:

@@ -38,7 +38,7 @@ def busy_shares(
     if simulation.seconds <= 0:
         return shares
     for first in range(0, len(channels), AT_ONCE):
-        users = _core.transfers_on(network, schedule, list(channels[first : first + AT_ONCE]))
+        users = schedule.transfers_on(network, list(channels[first : first + AT_ONCE]))
         for place, transfers in enumerate(users, first):
             if len(transfers):
                 chosen = np.asarray(transfers, dtype=np.int64)

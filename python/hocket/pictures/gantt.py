@@ -108,7 +108,7 @@ class _Drawing:
         single = [
             (y, row.channels[0]) for y, row in zip(tops, self.rows, strict=True) if len(row.channels) == 1
         ]
-        users = _core.transfers_on(self.network, self.schedule, [channel for _, channel in single])
+        users = self.schedule.transfers_on(self.network, [channel for _, channel in single])
         bars = sum(len(u) for u in users)
         for (y, channel), transfers in zip(single, users, strict=True):
             self._row(y, channel, np.asarray(transfers, dtype=np.int64), bars, labels)

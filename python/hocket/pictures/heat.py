@@ -67,7 +67,7 @@ def use_of(panel: Panel) -> Use:
     # Whole columns, or at least one.
     phases = max(1, COUNTED_AT_ONCE // (network.channels * step)) * step
     for first in range(0, schedule.phases, phases):
-        counts = _core.channel_use(network, schedule, first, min(first + phases, schedule.phases))
+        counts = schedule.channel_use(network, first, min(first + phases, schedule.phases))
         worst = counts.max(axis=1)
         use.worst = max(use.worst, int(worst.max()))
         use.total += int(worst.sum(dtype=np.int64))

@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hocket import _core
 from hocket.demand.collectives import ALL_TO_ALL
 from hocket.errors import PlanError
-from hocket.planning.plan import ratio, takes_phases
+from hocket.planning.plan import ratio
 
 LINEAR_PROGRAM: Final = "linear program"
 PRICES: Final = "prices"
-ONE_PATH: Final = "one path"
 MOST_VARIABLES: Final = 60_000
 MOST_SECONDS: Final = 5.0  # of the linear program; beyond, the prices of the core stand
 
 
-@dataclass(frozen=True, slots=True)
-class FreeRoutes:
+class FreeRoutes(NamedTuple):
     """The bound of any routes. ``prices``: its certificate, a price per channel. ``exact``: no prices say more than
     0.1 % more. ``by``: how they were found: by the core (``prices``), by a ``linear program``, or because there is but
     ``one path``."""
@@ -69,12 +66,16 @@ def prices_in(text: bytes, name: str) -> list[float]:
 
 
 def true_bounds(
-    network: _core.Network, demand: _core.Demand, direct: bool = True, taken: float | None = None
+    network: _core.Network,
+    demand: _core.Demand,
+    direct: bool = True,
+    taken: float | None = None,
+    known: _core.TrueBounds | None = None,
 ) -> dict[str, Any] | None:
     """The three bounds of an all-to-all, as reports have them; None for other demands. Takes a second or two at 500
     hosts. ``direct``: False of a plan whose ranks pass on parts of messages: the bound of the routes does not hold for
     it. ``taken``: the plan's phases, of which each bound then tells the ratio, and the one of any routes its
-    certificate.
+    certificate. ``known``: the bounds, if planning has found them.
 
     Seconds of each bound, and phases: how many messages at a host's full speed take as long. Of the routes and the
     ports they are whole where messages are and no link is slower than the hosts: then a phase takes a message's time.
@@ -83,64 +84,39 @@ def true_bounds(
     """
     if demand.pattern != ALL_TO_ALL:
         return None
-    bounds, ranks = _core.lower_bounds(network, demand), network.ranks_per_node
-    ports = network.ports or [1] * len(ranks)
-    leaving = max(((network.ranks - ranks[host]) / ports[host] for host in network.hosts), default=0)
-    message = demand.bytes / network.host_rate if network.host_rate else 0.0
-    in_phases = direct and takes_phases(network)
-
-    def phases(of: _core.Bounds) -> float:
-        if not in_phases:
-            return of.seconds / message if message else 0.0
-        return max((-(-load // network.capacity(c)) for c, load in enumerate(of.load)), default=0)
+    known = known or _core.true_bounds(network, demand, direct)
 
     def told(seconds: float, bound: float, holds: bool = True) -> dict[str, Any]:
         over = {"ratio": ratio(taken, bound)} if holds and taken is not None else {}
         return {"seconds": seconds, "phases": bound, **over}
 
-    most_sends = max((-(-(network.ranks - 1) // ports[host]) for host in network.hosts), default=0)
-    found = {
-        "installed_routes": told(bounds.seconds, phases(bounds), direct),
-        "ports": told(leaving * message, most_sends if in_phases else leaving),
-    }
-    free, balanced = free_routes(network, demand, bounds), _balanced(network, demand, bounds)
+    def of_routes(bound: tuple[float, float], holds: bool = direct) -> dict[str, Any]:
+        return told(bound[0], int(bound[1]) if known.in_phases else bound[1], holds)
+
+    found = {"installed_routes": of_routes(known.installed_routes), "ports": of_routes(known.ports, True)}
+    free, message = _improved(network, demand, known.free_routes), known.message_seconds
     if free is not None and message:
         certificate = {} if taken is None else {"prices": free.prices}
         how = {"by": free.by, "exact": free.exact, **certificate}
         found["free_routes"] = told(free.seconds, free.seconds / message) | how
-    if balanced is not None:
-        found["balanced_routes"] = told(balanced.seconds, phases(balanced), direct)
+    if known.balanced_routes is not None:
+        found["balanced_routes"] = of_routes(known.balanced_routes)
     return found
 
 
-def _balanced(network: _core.Network, demand: _core.Demand, bounds: _core.Bounds) -> _core.Bounds | None:
-    """Bounds of balanced routes in place of forwarding tables or ties, if they are better."""
-    if not (network.next_hops or network.shape == _core.Shape.torus):
-        return None
-    try:
-        found = _core.lower_bounds(_core.balance_routes(network, demand), demand)
-    except _core.InputError:  # too large
-        return None
-    return found if found.seconds < bounds.seconds else None
+def free_routes(network: _core.Network, demand: _core.Demand) -> FreeRoutes | None:
+    """The bound of any routes. None where only routes are known, and where one search of all cheapest ways would take
+    many seconds."""
+    return _improved(network, demand, _core.free_routes(network, demand))
 
 
-def free_routes(
-    network: _core.Network, demand: _core.Demand, bounds: _core.Bounds | None = None
+def _improved(
+    network: _core.Network, demand: _core.Demand, found: _core.TrueBounds.FreeRoutes | None
 ) -> FreeRoutes | None:
-    """The bound of any routes. ``bounds``: those of the routes, if known already.
-
-    None where only routes are known, and where one search of all cheapest ways would take many seconds."""
-    if network.shape == _core.Shape.routed or network.channels == 0:
-        return None
-    if network.shape == _core.Shape.tree:  # there are no other routes
-        bounds = bounds or _core.lower_bounds(network, demand)
-        prices = [0.0] * network.channels
-        prices[bounds.bottleneck] = 1.0
-        return FreeRoutes(bounds.seconds, prices, True, ONE_PATH)
-    found = _core.price_channels(network, demand)
+    """The core's bound, or a linear program's where that may be better."""
     if found is None:
         return None
-    known = FreeRoutes(found.seconds, found.prices, found.exact, PRICES)
+    known = FreeRoutes(found.seconds, found.prices, found.exact, found.by)
     if known.exact:
         return known
     best = _best_prices(network)
@@ -151,7 +127,7 @@ def free_routes(
     seconds = float(_core.priced_seconds(network, demand, best))
     if seconds >= known.seconds:
         return FreeRoutes(seconds, best, True, LINEAR_PROGRAM)
-    return replace(known, exact=True)
+    return known._replace(exact=True)
 
 
 def _best_prices(network: _core.Network) -> list[float] | None:

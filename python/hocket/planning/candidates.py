@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import sys
-from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from hocket import _core
 from hocket.costs.calibration import read_calibration
-from hocket.costs.model import OUTSTANDING, SEGMENT, Costs, costs_for
-from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR, library_calls
-from hocket.planning import aggregation
+from hocket.costs.model import OUTSTANDING, Costs, costs_for
+from hocket.demand.collectives import IRREGULAR
 from hocket.units import format_bytes, format_time
 
 if TYPE_CHECKING:
@@ -25,8 +22,7 @@ _SHARE: Final = 0.05  # of a segment's time that its processors may take
 _LEAST_SEGMENT, _MOST_SEGMENT = 4096, 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """Candidate by its name in runs, or the library's algorithm. ``seconds``: None if it cannot be
     simulated."""
 
@@ -57,8 +53,8 @@ class Forecast:
         return {
             "costs": self.costs.origin,
             "measured": self.costs.measured,
-            "candidates": [asdict(one) for one in self.candidates],
-            "library": [asdict(one) for one in self.library],
+            "candidates": [one._asdict() for one in self.candidates],
+            "library": [one._asdict() for one in self.library],
             "settings": None if self.settings is None else asdict(self.settings),
         }
 
@@ -83,17 +79,13 @@ def _told(candidates: tuple[Candidate, ...]) -> str:
     )
 
 
-def forecast(planned: _core.Plan, costs: Costs) -> Forecast:
-    """Simulates all that there are steps for. Nothing of an irregular exchange, whose messages differ."""
-    if planned.demand.pattern == IRREGULAR:
-        return Forecast(costs, (), (), None)
-    found = _fastest_first(_candidates(planned, costs))
-    settings = _settings(planned, costs, found) if costs.measured else None
-    return Forecast(costs, found, _fastest_first(_library(planned, costs)), settings)
-
-
-def _fastest_first(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
-    return tuple(sorted(candidates, key=lambda one: math.inf if one.seconds is None else one.seconds))
+def forecast(planned: _core.Plan, costs: Costs, most: int = sys.maxsize) -> Forecast:
+    """The plan's forecast, or one of a plan that has none, by these costs: simulates all that there are steps for of a
+    plan of at most ``most`` messages. Nothing of an irregular exchange, whose messages differ."""
+    candidates, library = planned.forecast or planned.predict(costs.of_runs(planned.network), most)
+    found = tuple(Candidate(*one) for one in candidates)
+    settings = _settings(planned, costs, found) if costs.measured and found else None
+    return Forecast(costs, found, tuple(Candidate(*one) for one in library), settings)
 
 
 def costs_of(network: _core.Network, path: str | None, description: NetworkDescription) -> Costs:
@@ -105,57 +97,19 @@ def costs_of(network: _core.Network, path: str | None, description: NetworkDescr
     return costs_for(network, calibration, source)
 
 
+def most_compared(path: str | None) -> int:
+    """Messages of a plan whose candidates are simulated: of any plan if the user has named a file of costs."""
+    return MOST_MESSAGES if path is None else sys.maxsize
+
+
 def forecast_of(planned: _core.Plan, path: str | None, description: NetworkDescription) -> Forecast | None:
-    """Forecast by the costs of costs_of(). None if there is nothing to compare, or if there are too many
-    messages and the user has named no file. Raises HocketError for a file that cannot be used."""
+    """Forecast of a plan by the costs of costs_of(). None if there is nothing to compare. Raises HocketError for a file
+    that cannot be used."""
     costs = costs_of(planned.network, path, description)
-    few = len(planned.schedule) <= MOST_MESSAGES
-    if planned.demand.pattern == IRREGULAR or not (path is not None or few):
+    if planned.demand.pattern == IRREGULAR or len(planned.schedule) > most_compared(path):
         return None
     found = forecast(planned, costs)
     return found if found.candidates else None
-
-
-def _candidates(planned: _core.Plan, costs: Costs) -> Iterator[Candidate]:
-    """Candidates that default settings offer to a run, without the library's own call, whose algorithm is
-    unknown."""
-    network, demand = planned.network, planned.demand
-    two_level = aggregation.runs_two_level(network, demand)
-    usual = _core.run_window(demand)
-    for one in _core.choose.offered(demand.bytes, network.ranks, usual, SEGMENT):
-        if one.two_level and two_level and not (one.all_lead and not _all_lead(network, demand)):
-            # Aggregates that the library carries, or nobody in turn, have no waits to simulate.
-            waits = one.window > 0 and not one.free
-            seconds = (
-                aggregation.seconds_of(network, demand, costs, _STEPS, window=one.window) if waits else None
-            )
-            yield Candidate(one.name, seconds)
-        elif one.window > 0 and not one.two_level:
-            yield Candidate(one.name, _seconds_of(planned, costs, one))
-
-
-def _all_lead(network: _core.Network, demand: _core.Demand) -> bool:
-    """Return true if every host has several ranks, each of which can carry some of its aggregated
-    messages."""
-    return demand.pattern == ALL_TO_ALL and all(len(ranks) > 1 for ranks in _core.groups_of(network).ranks)
-
-
-def _seconds_of(planned: _core.Plan, costs: Costs, one: _core.choose.Candidate) -> float | None:
-    segment = _core.choose.large_segment if one.large else SEGMENT
-    parameters = costs.parameters(planned.network, planned.demand.bytes, segmented=True, segment=segment)
-    seconds: float | None = _core.choose.simulated_seconds(planned.network, planned.schedule, one, parameters)
-    return seconds
-
-
-def _library(planned: _core.Plan, costs: Costs) -> Iterator[Candidate]:
-    network, demand = planned.network, planned.demand
-    for call in library_calls(demand):
-        parameters = costs.parameters(network, demand.bytes, segmented=False)
-        seconds = _core.seconds_within(
-            _STEPS, network, call.make(network, demand), None, call.flow, parameters
-        )
-        if seconds is not None:
-            yield Candidate(call.name, seconds)
 
 
 def _settings(planned: _core.Plan, costs: Costs, found: tuple[Candidate, ...]) -> Settings | None:
@@ -179,6 +133,6 @@ def _settings(planned: _core.Plan, costs: Costs, found: tuple[Candidate, ...]) -
         return Settings(segment, 0)
     network, schedule = planned.network, planned.schedule
     parameters = costs.parameters(network, planned.demand.bytes, segmented=True, early_release=early)
-    seconds = _core.seconds_within(_STEPS, network, schedule, planned.waits, f"window:{usual}", parameters)
-    gains = seconds is not None and seconds < (1 - _MARGIN) * best
+    sooner = _core.simulate(network, schedule, planned.waits, f"window:{usual}", parameters, _STEPS)
+    gains = sooner is not None and sooner.seconds < (1 - _MARGIN) * best
     return Settings(segment, early if gains else 0)

@@ -8,7 +8,6 @@ from collections import Counter
 from hocket import _core
 from hocket.demand.collectives import ALL_GATHER, ALL_TO_ALL
 from hocket.errors import PlanError
-from hocket.planning.plan import least_of
 from hocket.system.text import counted
 from hocket.units import format_rate, format_time
 
@@ -32,8 +31,7 @@ def check_header(plan: _core.Plan, where: str) -> None:
     one. What is 0 is not stated; what per-message cost blocks were planned for is not known.
     """
     demand, stated = plan.demand, plan.bound_seconds
-    bounds = _core.lower_bounds(plan.network, demand)
-    phases, least = least_of(plan.algorithm, plan.network, demand, bounds)
+    phases, least = plan.least(plan.network)
     size = f"{where}: the header says {demand.bytes} bytes"
     remedy = "make it again with 'hocket plan'"
     same = math.isclose(stated, least, rel_tol=_ROUNDING)
@@ -58,7 +56,7 @@ def _is_known(plan: _core.Plan) -> bool:
     """False where the phases depend on what an algorithm lets ranks do at once, and this version does not know it."""
     if not plan.demand.by_blocks:
         return True
-    return any(one.name == plan.algorithm and one.pattern == ALL_GATHER for one in _core.all_algorithms())
+    return any(one.name == plan.algorithm and one.pattern == ALL_GATHER for one in _core.Algorithm.all())
 
 
 def compare_networks(

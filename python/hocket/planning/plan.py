@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hocket import _core
-from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR, find, library_calls
+from hocket.demand.collectives import ALL_TO_ALL, IRREGULAR, find
 from hocket.errors import PlanError, UsageError
 from hocket.system.text import picked
 
@@ -30,8 +30,7 @@ def peak_rss_bytes() -> int:
 
 
 AUTO: Final = "auto"
-MOST_STEPS: Final[int] = _core.MOST_SIMULATION_STEPS
-BY_PHASES: Final = "by phases"
+MOST_STEPS: Final[int] = _core.limits.most_simulation_steps
 
 
 def figures_of(
@@ -54,7 +53,7 @@ def figures_of(
         irregular = {
             "largest_bytes": demand.bytes,
             "total_bytes": demand.total_bytes,
-            "lockstep_seconds": _core.lockstep_seconds(plan.network, schedule),
+            "lockstep_seconds": schedule.lockstep_seconds(plan.network),
             "load_bound_seconds": _core.lower_bounds(plan.network, demand).one_port_seconds,
             "splits": len(schedule) - demand.messages,
         }
@@ -91,18 +90,10 @@ def whole_phases(plan: _core.Plan) -> float:
     return float(plan.predicted_seconds * plan.network.host_rate / plan.demand.bytes)
 
 
-def library_seconds(plan: _core.Plan) -> dict[str, float]:
-    """Seconds that the algorithms of MPI libraries take on this network, by name: step after step, by
-    link rates alone."""
-    calls = [call for call in library_calls(plan.demand) if call.flow == "steps"]
-    made = ((call.name, call.make(plan.network, plan.demand)) for call in calls)
-    return {name: float(_core.lockstep_seconds(plan.network, schedule)) for name, schedule in made}
-
-
 def certificate_of(plan: _core.Plan) -> _core.Certificate:
     """The verifier's findings under the port model of the plan's algorithm: those of planning, or of a plan that was
     read. Every caller accepts plans by this certificate."""
-    ports = ports_of(plan.algorithm, plan.demand.pattern)
+    ports = _core.PortModel.of(plan.algorithm, plan.demand.pattern)
     return plan.certificate or check(plan.network, plan.demand, plan.schedule, plan.waits, ports)
 
 
@@ -124,7 +115,7 @@ def report_of(plan: _core.Plan) -> dict[str, Any]:
         return report
     report |= picked(plan, "alpha", "prediction")
     if plan.demand.pattern == IRREGULAR:
-        seconds = float(_core.token_seconds(plan.network, plan.schedule))
+        seconds = float(plan.schedule.token_seconds(plan.network))
         report |= {"seed": plan.seed, "token_seconds": seconds}
     return {
         **report,
@@ -166,24 +157,26 @@ def plan_demand(
     window: int | None = None,
     alpha: float = 0.0,
     seed: int = 1,
-    *,
-    whole: bool = False,
+    **more: Any,
 ) -> _core.Plan:
     """Schedules any demand, derives the waits and verifies both. ``alpha``: seconds that a message costs its sender.
 
-    ``seed`` is for algorithms that draw lots: the same seed gives the same schedule. ``whole``: ranks pass on no
-    parts of an all-to-all's messages."""
-    _check_size(demand)
+    ``seed`` is for algorithms that draw lots: the same seed gives the same schedule. ``more``: what else is asked of
+    ``_core.plan()``."""
+    served_on, served = network, demand
+    if more.get("two_level"):
+        served_on, served = network.one_rank_a_host(), network.host_groups().scheduled_between(demand)
+    _check_size(served)
     if algorithm != AUTO:
-        _check_serves(algorithm, network, demand)
+        _check_serves(algorithm, served_on, served)
     name = "" if algorithm == AUTO else algorithm
-    return _core.plan(network, demand, window, name, alpha, seed, whole, MOST_STEPS)
+    return _core.plan(network, demand, window, name, alpha, seed, most_steps=MOST_STEPS, **more)
 
 
 def _check_size(demand: _core.Demand) -> None:
     """Check the size before any work: no algorithm makes a whole all-to-all or all-gather above a limit.
     Raises PlanError."""
-    most = _core.MAX_EXPLICIT_RANKS
+    most = _core.limits.max_explicit_ranks
     if demand.pattern == IRREGULAR or demand.ranks <= most:
         return
     row = "ask for one rank's row with --rank R, or " if demand.pattern == ALL_TO_ALL else ""
@@ -197,7 +190,7 @@ def _check_serves(algorithm: str, network: _core.Network, demand: _core.Demand) 
     """Raises UsageError, which names those that can, for an algorithm that cannot."""
     served = demand.scheduled_as
     try:
-        entry = _core.find_algorithm(algorithm, demand.pattern)
+        entry = _core.Algorithm.find(algorithm, demand.pattern)
     except _core.InputError as unknown:
         what, _, known = str(unknown).partition("; there are ")
         raise UsageError(what, remedy=f"give auto, or one of {known}") from None
@@ -211,7 +204,7 @@ def _check_serves(algorithm: str, network: _core.Network, demand: _core.Demand) 
 def able_algorithms(network: _core.Network, demand: _core.Demand) -> list[str]:
     """The algorithms that can serve a demand on this network, in the order of the registry."""
     served = demand.scheduled_as
-    every = _core.all_algorithms()
+    every = _core.Algorithm.all()
     return [one.name for one in every if one.pattern == served.pattern and not one.why_not(network, served)]
 
 
@@ -231,31 +224,6 @@ def check(
 def takes_phases(network: _core.Network) -> bool:
     """True if a phase of whole messages takes as long as a message at a host's full speed: no link is slower."""
     return network.equal_rates or all(network.rate(c) >= network.host_rate for c in range(network.channels))
-
-
-def ports_of(algorithm: str, pattern: str) -> _core.PortModel:
-    """The port model that the algorithm keeps, for reductions that of the all-gather; the strictest for one that this
-    version does not know, which a plan may name."""
-    try:
-        return _core.find_algorithm(algorithm, pattern).ports
-    except _core.InputError:
-        return _core.PortModel.one_port
-
-
-def least_of(
-    algorithm: str, network: _core.Network, demand: _core.Demand, bounds: _core.Bounds, alpha: float = 0.0
-) -> tuple[int, float]:
-    """Phases and seconds that no schedule of the algorithm is below; of one that this version does not know, under the
-    strictest port model."""
-    try:
-        entry = _core.find_algorithm(algorithm, demand.pattern)
-    except _core.InputError:
-        one_port = _core.PortModel.one_port
-        return _core.least_phases(network, demand, bounds, one_port), _core.least_seconds(
-            network, demand, bounds, alpha
-        )
-    least: tuple[int, float] = _core.least_of(entry, network, demand, bounds, alpha)
-    return least
 
 
 def flow_of(waits: _core.Waits) -> str:

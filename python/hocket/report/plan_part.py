@@ -97,7 +97,7 @@ def carried(network: Network, schedule: Schedule) -> NDArray[np.float64]:
     found = np.zeros(network.channels)
     for first in range(0, network.channels, _AT_ONCE):
         channels = list(range(first, min(first + _AT_ONCE, network.channels)))
-        for channel, users in zip(channels, _core.transfers_on(network, schedule, channels), strict=True):
+        for channel, users in zip(channels, schedule.transfers_on(network, channels), strict=True):
             found[channel] = lengths[np.asarray(users, dtype=np.int64)].sum()
     return found
 

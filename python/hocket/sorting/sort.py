@@ -208,7 +208,7 @@ class _Given:
         """numpy's sort for the library: quicker than its own where equal keys cannot be told apart, but for keys
         that the library sorts by vectors."""
         dtype = self.keys.dtype
-        by_vectors = _core.has_vector_sort() and dtype.itemsize >= 4
+        by_vectors = _core.elements.has_vector_sort() and dtype.itemsize >= 4
         if self.payload is not None or self.key_dtype.kind not in "iu" or by_vectors:
             return _SORT_KEYS()
 

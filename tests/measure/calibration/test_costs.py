@@ -30,7 +30,7 @@ def exchange(form: str, bytes: int, pattern: str = "all-to-all") -> _core.Plan:
 )
 def test_profiles_by_rate(form: str, name: str) -> None:
     network = read_network(form)
-    assert _core.profile_of(network).name == name
+    assert network.cost_profile().name == name
     assert costs_for(network, None, "").origin == f"assumed: {name}"
 
 
@@ -44,8 +44,8 @@ def test_profiles_make_sense() -> None:
 
 
 def test_one_host_is_shared_memory() -> None:
-    network = _core.build_network(["a"], [4], [], [], [], [])
-    assert _core.profile_of(network).name == "shared-memory"
+    network = _core.Network.tree(["a"], [4], [], [], [], [])
+    assert network.cost_profile().name == "shared-memory"
 
 
 def test_measured_costs(calibration: Calibration) -> None:

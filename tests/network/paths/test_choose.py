@@ -86,7 +86,7 @@ def test_hosts_keep_their_network_cards() -> None:
     leaves = [(4, 0), (4, 1), (5, 2), (5, 3), (4, 6), (4, 7), (5, 6), (5, 7)]
     a, b = (list(ends) for ends in zip(*leaves, strict=True))
     names, ranks = [f"n{node}" for node in range(8)], [1] * 4 + [0] * 4
-    network = _core.build_graph(names, ranks, a, b, [1e9] * 8, [0.0] * 8, [], [2] * 4 + [1] * 4)
+    network = _core.Network.graph(names, ranks, a, b, [1e9] * 8, [0.0] * 8, [], [2] * 4 + [1] * 4)
     way = next(way for way in asked_of(network, 0, 2)[1].values() if way != network.route(0, 2))
     other = routed(network, {(0, 2): way})
     assert other.shape.name == "routed"

@@ -26,7 +26,7 @@ def test_the_table_of_links(name: str) -> None:
     for ties in ("up", "parity"):
         network = torus(ties)
         schedule = made(name, network)
-        worst = _core.channel_use(network, schedule).max(axis=1)
+        worst = schedule.channel_use(network).max(axis=1)
         if ties == "up":
             cells.append(str(schedule.phases))
         cells += [str(worst.max()), str(worst.sum())]
@@ -38,7 +38,7 @@ def test_product_in_the_table_of_links(name: str, ties: str) -> None:
     schedule = made("product", torus(ties))
     cells = [name, str(schedule.phases)]
     for router in ("up", "parity"):
-        worst = _core.channel_use(torus(router), schedule).max(axis=1)
+        worst = schedule.channel_use(torus(router)).max(axis=1)
         cells += [str(worst.max()), str(worst.sum())]
     assert "| " + " | ".join(cells) + " |" in LINES
 

@@ -62,7 +62,7 @@ def test_loads_are_what_the_rows_are_about() -> None:
 
 
 def test_the_ring_with_ties_up_is_loaded_evenly() -> None:
-    network = _core.build_grid("torus", [8], 1e6, 0.0, [], 1, ["++++++++"])
+    network = _core.Network.grid("torus", [8], 1e6, 0.0, [], 1, ["++++++++"])
     worst = []
     for ring in tied_ring(8):
         load = [0] * network.channels

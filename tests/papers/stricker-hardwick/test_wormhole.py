@@ -26,8 +26,8 @@ BYTES = 32 * 4000
 
 
 def torus(*sides: int, latency: float = 0.0, ties: str = "up", ranks: int = 1) -> _core.Network:
-    return _core.build_grid(
-        "torus", list(sides), RATE, latency, [], ranks, _core.ties_by_rule(ties, list(sides))
+    return _core.Network.grid(
+        "torus", list(sides), RATE, latency, [], ranks, _core.Network.ties_by_rule(ties, list(sides))
     )
 
 
@@ -53,7 +53,7 @@ def flows(
 
 
 def make(name: str, net: _core.Network, size: int) -> _core.Schedule:
-    return _core.find_algorithm(name).make(net, _core.Demand(net.ranks, size))
+    return _core.Algorithm.find(name).make(net, _core.Demand(net.ranks, size))
 
 
 @pytest.mark.parametrize("train", [1, 7, 64])
@@ -104,7 +104,7 @@ def test_ranks_of_one_host_use_no_wire() -> None:
 def test_contention_free_phases_take_what_flows_take(form: str) -> None:
     net = read_network(f"{form}@1Gbit,1us")
     for name in ("tree", "packing"):
-        if _core.find_algorithm(name).why_not(net, _core.Demand(net.ranks, BYTES)):
+        if _core.Algorithm.find(name).why_not(net, _core.Demand(net.ranks, BYTES)):
             continue
         sched = make(name, net, BYTES)
         packets = simulate(net, sched, barrier=2e-6, alpha=1e-6, header=4, train=4, buffer=256)
@@ -162,7 +162,7 @@ def test_arbitration_is_fair_at_one_router(arbitration: str) -> None:
 
 def test_round_robin_favours_who_enters_last_and_age_who_has_come_far() -> None:
     """Last to enter gets half of the channel; those from further on get half of the rest."""
-    net = _core.build_grid("mesh", [5], RATE, 0.0)
+    net = _core.Network.grid("mesh", [5], RATE, 0.0)
     sched = schedule(net, [(i, 4) for i in range(4)])
     turns = simulate(net, sched, arbitration="round-robin")
     age = simulate(net, sched, arbitration="oldest-first")
@@ -208,7 +208,7 @@ def test_a_deadlock_is_found_and_named(switching: str) -> None:
 
 def test_a_wormhole_keeps_its_channel() -> None:
     """Two messages over one channel: packets alternate under cut-through, worms follow each other."""
-    net = _core.build_grid("mesh", [3], RATE, 0.0)
+    net = _core.Network.grid("mesh", [3], RATE, 0.0)
     sched = schedule(net, [(0, 2), (1, 2)])
     packets, worms = (simulate(net, sched, switching=s) for s in ("cut-through", "wormhole"))
     assert packets.end.min() > 0.99 * packets.end.max()

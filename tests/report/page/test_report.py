@@ -105,7 +105,7 @@ def test_every_node_has_a_place_of_its_own(form: str, marks: int) -> None:
 
 
 def test_routes_alone_have_no_picture() -> None:
-    network = _core.build_routed(
+    network = _core.Network.routed(
         ["a", "b"], [1, 1], ["ab", "ba"], [1e9, 1e9], [0.0, 0.0], [(0, 1, [0]), (1, 0, [1])]
     )
     assert picture(network) is None

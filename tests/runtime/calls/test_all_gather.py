@@ -111,7 +111,7 @@ def test_an_incomplete_plan_is_refused(check: Check, tmp_path: Path, drop: slice
     network = read_network("chain:2,2")
     schedule = _core.Schedule.from_rows(4, 10, rows)
     demand = _core.Demand(4, 10, "all-gather")
-    waits = _core.derive_waits(network, schedule)
+    waits = _core.Waits.derive(network, schedule)
     path = tmp_path / "incomplete.hkt"
     path.write_bytes(_core.Plan(network, schedule, waits, demand, "by hand", 0, 0.0, 0.0).encode())
     said = check(all_gathers(20000), "chain:2,2", 4, env=ALL, exports={"HOCKET_PLAN": str(path)})
@@ -126,7 +126,7 @@ def test_plans_of_different_networks_are_refused(check: Check, tmp_path: Path) -
     star = read_network("star:4")
     demand = _core.Demand(4, 10)
     schedule = _core.plan_exchange(star, demand).schedule
-    waits = _core.derive_waits(star, schedule)
+    waits = _core.Waits.derive(star, schedule)
     other.write_bytes(_core.Plan(star, schedule, waits, demand, "tree", 0, 0.0, 0.0).encode())
     said = check(all_gathers(5000), "chain:2,2", 4, exports={"HOCKET_PLAN": f"{gather}:{other}"})
     assert said.count("made for another network") == 1 and said.scheduled() == 0

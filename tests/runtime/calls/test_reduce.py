@@ -98,7 +98,7 @@ def test_an_incomplete_plan_is_refused(check: Check, tmp_path: Path) -> None:
     rows = turned(ring(4, 10))
     del rows[6]
     schedule = _core.Schedule.from_rows(4, 10, rows)
-    waits = _core.derive_waits(network, schedule)
+    waits = _core.Waits.derive(network, schedule)
     path = tmp_path / "incomplete.hkt"
     demand = _core.Demand(4, 10, "reduce-scatter")
     path.write_bytes(_core.Plan(network, schedule, waits, demand, "by hand", 0, 0.0, 0.0).encode())

@@ -104,7 +104,7 @@ def test_a_spoilt_plan_is_refused(
     sent = plan_demand(network, demand, "relays").schedule.rows()
     spoil(sent)
     schedule = _core.Schedule.from_rows(4, demand.bytes, sorted(sent))
-    waits = _core.derive_waits(network, schedule)
+    waits = _core.Waits.derive(network, schedule)
     path = Path(four).with_name("spoilt.hkt")
     path.write_bytes(_core.Plan(network, schedule, waits, demand, "by hand", 0, 0.0, 0.0).encode())
     said = check(all_to_alls(20000), four, 4, env=EVERYTHING, exports={"HOCKET_PLAN": str(path)})

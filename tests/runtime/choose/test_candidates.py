@@ -72,8 +72,8 @@ def expected_of(network: str, pattern: str, size: int, told: dict[str, float]) -
     """Milliseconds by the simulation that ``hocket plan`` uses, with the cost of a step that the run has found out:
     the one by which ``window-1`` takes what the run says; and, in all-to-alls, with what messages at once lose."""
     planned = plan_collective(pattern, read_network(network), size)
-    offered = _core.choose.offered(size, 4, _core.run_window(planned.demand), SEGMENT)
-    wire = _core.profile_of(planned.network).wire
+    offered = _core.choose.offered(size, 4, planned.demand.run_window, SEGMENT)
+    wire = planned.network.cost_profile().wire
     overhead = min(wire, told["native"] / 1e3 / planned.bound_seconds)
 
     def simulated(one: _core.choose.Candidate, step: float) -> float:
@@ -107,7 +107,7 @@ def test_every_network_and_size_lists_what_the_runtimes_list_offers() -> None:
         planned = plan_collective(pattern, network, size)
         found = forecast(planned, costs_for(network, None, ""))
         offered = _core.choose.offered(
-            planned.demand.bytes, network.ranks, _core.run_window(planned.demand), SEGMENT
+            planned.demand.bytes, network.ranks, planned.demand.run_window, SEGMENT
         )
         assert {one.name for one in found.candidates} == {
             one.name for one in offered if one.window > 0 and not one.two_level

@@ -161,7 +161,7 @@ def test_a_runtime_that_is_none(mpi: Mpi, check: Check, runtime: str, tmp_path: 
 
 def test_the_docs_name_every_variable() -> None:
     text = "".join(path.read_text() for path in (ROOT / "docs").rglob("*.md"))
-    for variable in _core.variables():
+    for variable in _core.Variable.all():
         assert f"`{variable.name}`" in text, variable.name
 
 
@@ -169,7 +169,7 @@ def test_the_docs_have_the_defaults_and_what_is_alike() -> None:
     text = (ROOT / "docs/commands.md").read_text()
     rows = re.findall(r"^\| `(HOCKET_\w+)`( †)? \|.*\| (.+) \|$", text, re.MULTILINE)
     said = {name: (bool(mark), default) for name, mark, default in rows}
-    settings = [variable for variable in _core.variables() if variable.kind != "text"]
+    settings = [variable for variable in _core.Variable.all() if variable.kind != "text"]
     assert len(settings) > 10
     for variable in settings:
         default = str(variable.fallback) if variable.kind == "number" else f"`{variable.words[0]}`"
@@ -179,13 +179,13 @@ def test_the_docs_have_the_defaults_and_what_is_alike() -> None:
 def test_the_help_of_options_says_what_the_variables_mean() -> None:
     text = " ".join(CliRunner().invoke(run, ["--help"], terminal_width=200).output.split())
     asked = ("HOCKET_MIN_BYTES", "HOCKET_ALGORITHM")
-    for variable in _core.variables():
+    for variable in _core.Variable.all():
         if variable.name in asked:
             assert variable.meaning[1:] in text and f"[default: {variable.name}" in text
 
 
 def test_the_sources_ask_for_known_variables_only() -> None:
-    known = {variable.name for variable in _core.variables()}
+    known = {variable.name for variable in _core.Variable.all()}
     asked = set[str]()
     patterns = (
         r'(?:getenv|number|text|list|find_variable|environ\.get)\("(HOCKET_[A-Z_]+)"',
@@ -203,13 +203,13 @@ def test_the_sources_ask_for_known_variables_only() -> None:
 def test_any_environment() -> None:
     """A line for each wrong variable, printable and short."""
     draw = random.Random(7)
-    names = [variable.name for variable in _core.variables()] + ["HOCKET_", "HOCKET", "PATH"]
+    names = [variable.name for variable in _core.Variable.all()] + ["HOCKET_", "HOCKET", "PATH"]
     values = ["", "0", "18446744073709551616", "-1", " 1", "1 ", "\x1b[1m", "x" * 5000, "token"]
     for _ in range(300):
         name = draw.choice(names)
         if draw.random() < 0.5:
             at = draw.randrange(len(name) + 1)
             name = name[:at] + draw.choice("AZ_x") * draw.choice((1, 2, 500)) + name[at:]
-        for line in _core.wrong_variables([f"{name}={draw.choice(values)}", name]):
+        for line in _core.Variable.complaints([f"{name}={draw.choice(values)}", name]):
             assert line.isprintable() and len(line) < 400
             assert line.startswith(("HOCKET_", "no variable of Hocket is called HOCKET_"))

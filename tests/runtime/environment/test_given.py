@@ -22,7 +22,7 @@ def plan_of(network: str, path: Path, rows: slice = slice(None)) -> Path:
     demand = _core.Demand(built.ranks, 4096)
     schedule = _core.plan_exchange(built, demand).schedule
     kept = _core.Schedule.from_rows(built.ranks, demand.bytes, schedule.rows()[rows])
-    waits = _core.derive_waits(built, kept)
+    waits = _core.Waits.derive(built, kept)
     path.write_bytes(_core.Plan(built, kept, waits, demand, "tree", 0, 0.0, 0.0).encode())
     return path
 

@@ -200,7 +200,7 @@ def run(
     built = read_network(network)
     demand = _core.Demand(built.ranks, size)
     schedule = _core.plan_exchange(built, demand).schedule
-    waits = _core.derive_waits(built, schedule, window)
+    waits = _core.Waits.derive(built, schedule, window)
     exchange = _core.Plan(built, schedule, waits, demand, "tree", 0, 0.0, 0.0)
     # Plans as the ranks read them: a plan file orders the transfers of a phase by sender.
     plans = {}
@@ -230,9 +230,9 @@ def run(
 def drawn(network: _core.Network, demand: _core.Demand, algorithm: str) -> _core.Schedule:
     """Schedule that the ranks agree on: the first one's if it is close to the bound; else each draws with a
     seed of its own, and the fastest counts, the first of equals."""
-    make = _core.find_algorithm(algorithm, "irregular").make
+    make = _core.Algorithm.find(algorithm, "irregular").make
     schedules = [make(network, demand, seed=1 + rank) for rank in range(network.ranks)]
-    times = [_core.token_seconds(network, schedule) for schedule in schedules]
+    times = [schedule.token_seconds(network) for schedule in schedules]
     enough = 1.02 * _core.lower_bounds(network, demand).seconds
     return schedules[0 if times[0] <= enough else times.index(min(times))]
 
@@ -253,7 +253,7 @@ def test_irregular_exchanges_keep_to_their_plan(
     built = read_network(network)
     demand = thirds(built.ranks, 30000)
     schedule = drawn(built, demand, algorithm)
-    waits = _core.derive_waits(built, schedule, window)
+    waits = _core.Waits.derive(built, schedule, window)
     plan = _core.Plan(built, schedule, waits, demand, algorithm, 0, 0.0, 0.0)
     env = {"HOCKET_MIN_BYTES": "1", "HOCKET_ALGORITHM": algorithm}
     env |= {"HOCKET_SEGMENT": "4096", "HOCKET_TRACE": str(tmp_path / "trace")}
@@ -290,10 +290,10 @@ def test_messages_wait_for_ports_where_partners_agree_on_phases(
     receiver knows nothing of, are kept, too."""
     built = read_network(network)
     demand = thirds(built.ranks, 30000)
-    schedule = _core.find_algorithm("proposals", "irregular").make(built, demand)
+    schedule = _core.Algorithm.find("proposals", "irregular").make(built, demand)
     waits = port_waits(schedule, window)
     if network.startswith("star"):
-        fewest = _core.derive_waits(built, schedule, window)
+        fewest = _core.Waits.derive(built, schedule, window)
         assert all(set(fewest.of(i)) <= set(kept) for i, kept in enumerate(waits))
     by_ports = _core.Waits.from_lists(waits, window)
     plan = _core.Plan(built, schedule, by_ports, demand, "proposals", 0, 0.0, 0.0)

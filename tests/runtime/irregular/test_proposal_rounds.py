@@ -48,7 +48,7 @@ def test_the_phases_are_those_that_the_algorithm_computes(
     program, network = "vector_rounds 20000x2", f"star:{hosts}"
     said = check(program, network, ranks, placement=str(tmp_path / "places"), env=env)
     demand = thirds(ranks, 20000, place)
-    schedule = _core.find_algorithm("proposals", "irregular").make(read_network(f"star:{ranks}"), demand)
+    schedule = _core.Algorithm.find("proposals", "irregular").make(read_network(f"star:{ranks}"), demand)
     wanted: list[list[tuple[int, int]]] = [[] for _ in range(ranks)]
     for phase, src, dst, *_ in schedule.rows():
         wanted[place.index(src)].append((phase, place.index(dst)))

@@ -50,9 +50,9 @@ def rows_in(trace: Path) -> dict[str, Sends]:
 
 def planned_rows(network: _core.Network, pattern: str) -> tuple[str, list[Sends]]:
     """Algorithm and phases as a run tells them, and the rows of all ranks."""
-    demand = _core.Demand(network.ranks, _core.REFERENCE_BYTES, pattern)
+    demand = _core.Demand(network.ranks, _core.limits.reference_bytes, pattern)
     planned = _core.plan_exchange(network, demand)
-    programs = _core.rank_programs(planned.schedule, planned.waits)
+    programs = planned.schedule.programs(planned.waits)
     rows = [
         [(phase, to, pieces) for (phase, to, _), pieces in zip(rank.sends, rank.send_pieces, strict=True)]
         for rank in programs

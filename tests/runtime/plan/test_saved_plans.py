@@ -46,7 +46,7 @@ CASES = (
 def traced(trace: Path) -> list[tuple[str, Sends]]:
     """The pattern and the sends of everything that a rank had planned."""
     found: list[tuple[str, Sends]] = []
-    patterns = {entry.pattern for entry in _core.collectives()}
+    patterns = {entry.pattern for entry in _core.Collective.all()}
     for line in trace.read_text().splitlines():
         what, *rest = line.split()
         if what in patterns:
@@ -80,7 +80,7 @@ def test_ranks_follow_a_saved_plan(
     said = check(program, network, ranks, "--plan", str(path), env=env)
     phases = f"{plan.schedule.phases} phases by '{plan.algorithm}'"
     assert f"{name} of {ranks} ranks on {ranks} hosts: {phases}" in said, said
-    for rank, row in enumerate(_core.rank_programs(plan.schedule, plan.waits)):
+    for rank, row in enumerate(plan.schedule.programs(plan.waits)):
         planned: Sends = [
             (phase, receiver, tuple(pieces))
             for (phase, receiver, _), pieces in zip(row.sends, row.send_pieces, strict=True)

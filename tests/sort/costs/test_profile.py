@@ -29,7 +29,7 @@ def predicted(mpi: Mpi, profile: Path) -> tuple[list[float], str]:
 
 
 def expected(profile: Profile) -> list[float]:
-    shape = _core.memory.SortShape(_core.KeyType.u32, 4, 2000, 10, 2, 2)
+    shape = _core.memory.SortShape(_core.elements.KeyType.u32, 4, 2000, 10, 2, 2)
     steps = _core.memory.predict_radix(profile, shape, [(0, 10)])
     return [seconds for name, seconds in steps if name not in ("local sort", "balance")]
 

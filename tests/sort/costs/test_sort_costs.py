@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hocket import _core
 
-U32, U64 = _core.KeyType.u32, _core.KeyType.u64
+U32, U64 = _core.elements.KeyType.u32, _core.elements.KeyType.u64
 BUILT_IN = Profile.built_in()
 TALK = ["bucket counts", "transpose", "scan", "untranspose", "presort copy", "grouped permute"]
 RADIX = [*TALK, "local sort", "balance"]

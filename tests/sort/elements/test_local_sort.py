@@ -18,7 +18,7 @@ from hocket import _core
 def check(values: np.ndarray, rows: np.ndarray, offset: int = 0) -> None:
     array, scratch = Guarded(rows.size, offset), Guarded(rows.size, offset)
     array.bytes[:] = rows.reshape(-1)
-    _core.sort_records(key_type(values.dtype), rows.shape[1], array.bytes, scratch.bytes)
+    _core.elements.sort_records(key_type(values.dtype), rows.shape[1], array.bytes, scratch.bytes)
     assert array.intact() and scratch.intact()
     assert (array.bytes == rows[np.argsort(values, kind="stable")].reshape(-1)).all()
 
@@ -57,7 +57,7 @@ def test_keys_alone_of_every_number(name: str) -> None:
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86-64 has these vectors")
 def test_vectors_serve_where_the_processor_has_them() -> None:
     flags = Path("/proc/cpuinfo").read_text().split()
-    assert _core.has_vector_sort() == ("avx512f" in flags)
+    assert _core.elements.has_vector_sort() == ("avx512f" in flags)
 
 
 def test_digits() -> None:
@@ -84,4 +84,6 @@ def test_as_few_digits_as_can_be_where_all_bits_vary(bits: int, most: int) -> No
 
 def test_scratch_space_too_small_is_refused() -> None:
     with pytest.raises(_core.InputError, match="scratch space"):
-        _core.sort_records(_core.KeyType.u8, 1, np.zeros(3, np.uint8), np.zeros(2, np.uint8))
+        _core.elements.sort_records(
+            _core.elements.KeyType.u8, 1, np.zeros(3, np.uint8), np.zeros(2, np.uint8)
+        )

@@ -22,7 +22,7 @@ def random_rows(random_seed: int, n: int, width: int) -> np.ndarray:
 @pytest.mark.parametrize("offset", [0, 5])
 def test_copy(size: int, offset: int) -> None:
     source, out = random_rows(size, size, 1).reshape(-1), Guarded(size, offset)
-    _core.copy(source, out.bytes)
+    _core.elements.copy(source, out.bytes)
     assert out.intact() and (out.bytes == source).all()
 
 
@@ -34,7 +34,9 @@ def test_copy_strided(width, n, source_stride, target_stride, offset) -> None:
     out = Guarded(n * target_stride * width, offset)
     want = out.bytes.copy().reshape(-1, width)
     want[::target_stride] = source[::source_stride]
-    _core.copy_strided(width, place(source.reshape(-1), offset), source_stride, out.bytes, target_stride, n)
+    _core.elements.copy_strided(
+        width, place(source.reshape(-1), offset), source_stride, out.bytes, target_stride, n
+    )
     assert out.intact() and (out.bytes == want.reshape(-1)).all()
 
 
@@ -45,7 +47,7 @@ def test_gather(width, size, n, offset, random_seed) -> None:
     source = random_rows(random_seed, size, width)
     index = np.random.default_rng(random_seed).integers(0, size, n)
     out = Guarded(n * width, offset)
-    _core.gather(width, place(source.reshape(-1), offset), index, out.bytes)
+    _core.elements.gather(width, place(source.reshape(-1), offset), index, out.bytes)
     assert out.intact() and (out.bytes == source[index].reshape(-1)).all()
 
 
@@ -64,14 +66,14 @@ def test_scatter(width, n, offset, random_seed) -> None:
     out = Guarded(size * width, offset)
     want = out.bytes.copy().reshape(-1, width)
     want[index] = source
-    _core.scatter(width, place(source.reshape(-1), offset), index, out.bytes)
+    _core.elements.scatter(width, place(source.reshape(-1), offset), index, out.bytes)
     assert out.intact() and (out.bytes == want.reshape(-1)).all()
 
 
 def test_the_last_of_repeated_destinations_stays() -> None:
     source, index = random_rows(1, 1000, 4), np.random.default_rng(1).integers(0, 5, 1000)
     out = Guarded(5 * 4)
-    _core.scatter(4, source.reshape(-1), index, out.bytes)
+    _core.elements.scatter(4, source.reshape(-1), index, out.bytes)
     want = [source[np.flatnonzero(index == i)[-1]] for i in range(5)]
     assert (out.bytes == np.concatenate(want)).all()
 
@@ -104,16 +106,16 @@ def test_transpose_of_a_large_matrix() -> None:
 def test_what_does_not_fit_is_refused() -> None:
     data, out = np.zeros(8, np.uint8), np.zeros(8, np.uint8)
     with pytest.raises(_core.InputError, match="index 2 at 1 is out of range for 2 elements"):
-        _core.gather(4, data, np.array([0, 2]), out)
+        _core.elements.gather(4, data, np.array([0, 2]), out)
     with pytest.raises(_core.InputError, match="index -1 at 0 is out of range"):
-        _core.scatter(4, data, np.array([-1, 0]), out)
+        _core.elements.scatter(4, data, np.array([-1, 0]), out)
     with pytest.raises(_core.InputError, match="whole number of elements"):
-        _core.gather(3, data, np.array([0]), out[:3])
+        _core.elements.gather(3, data, np.array([0]), out[:3])
     with pytest.raises(_core.InputError, match="2 elements with stride 2"):
-        _core.copy_strided(4, data, 2, out, 1, 2)
+        _core.elements.copy_strided(4, data, 2, out, 1, 2)
     with pytest.raises(_core.InputError, match="larger than its array"):
         _core.transpose(4, data, 2, 2, 2, out, 2)
     with pytest.raises(_core.InputError, match="overlap"):
-        _core.copy(data, data)
+        _core.elements.copy(data, data)
     with pytest.raises(TypeError):
-        _core.gather(4, data, np.array([0, 1], np.int32), out)
+        _core.elements.gather(4, data, np.array([0, 1], np.int32), out)

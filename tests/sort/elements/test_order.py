@@ -35,11 +35,11 @@ def test_zeros_are_equal_and_so_are_all_nan(name: str) -> None:
 
 
 def test_bytes_of_keys() -> None:
-    assert {name: _core.key_bytes(key_type(dtype)) for name, dtype in DTYPES.items()} == {
+    assert {name: _core.elements.key_bytes(key_type(dtype)) for name, dtype in DTYPES.items()} == {
         name: dtype.itemsize for name, dtype in DTYPES.items()
     }
 
 
 def test_records_smaller_than_their_keys_are_refused() -> None:
     with pytest.raises(_core.InputError, match="records of 3 bytes cannot hold a key of 4 bytes"):
-        _core.count_digits(_core.KeyType.u32, 3, np.zeros(6, np.uint8), [], [])
+        _core.elements.count_digits(_core.elements.KeyType.u32, 3, np.zeros(6, np.uint8), [], [])

@@ -60,7 +60,7 @@ def test_partition_by_digit(data, array, offset, gaps) -> None:
         digits_of(values, shift, bits),
         2**bits,
         gaps,
-        lambda out, begins: _core.partition(
+        lambda out, begins: _core.elements.partition(
             key_type(values.dtype), rows.shape[1], place(rows.reshape(-1), offset), (shift, bits), out, begins
         ),
     )
@@ -76,7 +76,7 @@ def test_partition_to_runs_that_crowd(width: int) -> None:
 
     def run(out: np.ndarray, begins: np.ndarray) -> None:
         assert _core.runs_crowd((begins + np.uint64(out.ctypes.data)).tolist())
-        _core.partition(key_type(dtype), width, rows.reshape(-1), (0, bits), out, begins)
+        _core.elements.partition(key_type(dtype), width, rows.reshape(-1), (0, bits), out, begins)
 
     for gap, offset in (0, 0), (0, 5), (4096, 3):
         divide(rows, digits_of(values, 0, bits), 2**bits, [gap], run, offset)
@@ -112,7 +112,7 @@ def test_partition_of_many_records(width: int, distribution: str) -> None:
             digits_of(values, shift, bits),
             2**bits,
             gaps,
-            lambda out, begins: _core.partition(
+            lambda out, begins: _core.elements.partition(
                 key_type(dtype), width, rows.reshape(-1), (shift, bits), out, begins
             ),
             offset,
@@ -133,7 +133,7 @@ def test_partition_by_parts(width, n, number, gap, random_seed) -> None:
         parts,
         number,
         [gap],
-        lambda out, begins: _core.partition_parts(width, rows.reshape(-1), parts, out, begins),
+        lambda out, begins: _core.elements.partition_parts(width, rows.reshape(-1), parts, out, begins),
     )
 
 
@@ -146,7 +146,7 @@ def test_partition_by_many_parts() -> None:
         parts,
         2048,
         [0],
-        lambda out, begins: _core.partition_parts(8, rows.reshape(-1), parts, out, begins),
+        lambda out, begins: _core.elements.partition_parts(8, rows.reshape(-1), parts, out, begins),
     )
 
 
@@ -157,7 +157,7 @@ def test_counts_of_several_digits_in_one_pass(data, array) -> None:
     values, rows = array
     chosen = data.draw(st.lists(digits(8 * values.dtype.itemsize), min_size=1, max_size=9))
     counts = [np.full(2**bits, 7, np.uint64) for _, bits in chosen]
-    _core.count_digits(key_type(values.dtype), rows.shape[1], rows.reshape(-1), chosen, counts)
+    _core.elements.count_digits(key_type(values.dtype), rows.shape[1], rows.reshape(-1), chosen, counts)
     for (shift, bits), got in zip(chosen, counts, strict=True):
         assert (got == np.bincount(digits_of(values, shift, bits), minlength=2**bits) + 7).all()
 
@@ -166,7 +166,7 @@ def test_counts_of_many_records() -> None:
     values = keys(np.random.default_rng(4), DTYPES["f32"], 100_003, "uniform")
     chosen = [(0, 11), (11, 11), (22, 10)]
     counts = [np.zeros(2**bits, np.uint64) for _, bits in chosen]
-    _core.count_digits(_core.KeyType.f32, 4, values.view(np.uint8), chosen, counts)
+    _core.elements.count_digits(_core.elements.KeyType.f32, 4, values.view(np.uint8), chosen, counts)
     for (shift, bits), got in zip(chosen, counts, strict=True):
         assert (got == np.bincount(digits_of(values, shift, bits), minlength=2**bits)).all()
 
@@ -186,7 +186,9 @@ def test_classify(data, array, rank, first) -> None:
     )
     splitters = sorted(data.draw(st.lists(splitter, max_size=data.draw(st.sampled_from([2, 10, 60])))))
     got = np.empty(len(rows), np.uint16)
-    _core.classify(key_type(values.dtype), rows.shape[1], rows.reshape(-1), rank, first, splitters, got)
+    _core.elements.classify(
+        key_type(values.dtype), rows.shape[1], rows.reshape(-1), rank, first, splitters, got
+    )
     want = [sum(s <= (order, rank, first + i) for s in splitters) for i, order in enumerate(orders)]
     assert got.tolist() == want
 
@@ -196,25 +198,29 @@ def test_classify_by_most_splitters() -> None:
     splitters = np.sort(keys(np.random.default_rng(7), DTYPES["u64"], 65535, "uniform"))
     got = np.empty(len(values), np.uint16)
     rows = [(int(s), 0, 0) for s in splitters]
-    _core.classify(_core.KeyType.u64, 8, values.view(np.uint8), 1, 0, rows, got)
+    _core.elements.classify(_core.elements.KeyType.u64, 8, values.view(np.uint8), 1, 0, rows, got)
     assert (got == np.searchsorted(splitters, values, side="right")).all()
 
 
 def test_bad_digits_are_refused() -> None:
     data = np.zeros(8, np.uint8)
     with pytest.raises(_core.InputError, match="1 to 12 bits, not 0"):
-        _core.count_digits(_core.KeyType.u32, 4, data, [(0, 0)], [np.zeros(1, np.uint64)])
+        _core.elements.count_digits(_core.elements.KeyType.u32, 4, data, [(0, 0)], [np.zeros(1, np.uint64)])
     with pytest.raises(_core.InputError, match="reaches beyond a key of 32 bits"):
-        _core.count_digits(_core.KeyType.u32, 4, data, [(25, 8)], [np.zeros(256, np.uint64)])
+        _core.elements.count_digits(
+            _core.elements.KeyType.u32, 4, data, [(25, 8)], [np.zeros(256, np.uint64)]
+        )
     with pytest.raises(_core.InputError, match="1 to 12 bits, not 13"):
-        _core.partition(_core.KeyType.u32, 4, data, (0, 13), data.copy(), np.zeros(2**13, np.uint64))
+        _core.elements.partition(
+            _core.elements.KeyType.u32, 4, data, (0, 13), data.copy(), np.zeros(2**13, np.uint64)
+        )
 
 
 def test_runs_without_room_are_refused() -> None:
     data, begins = np.zeros(8, np.uint8), np.array([1, 0], np.uint64)
     with pytest.raises(_core.InputError, match="bucket 0 have no room"):
-        _core.partition(_core.KeyType.u32, 4, data, (0, 1), np.zeros(8, np.uint8), begins)
+        _core.elements.partition(_core.elements.KeyType.u32, 4, data, (0, 1), np.zeros(8, np.uint8), begins)
     with pytest.raises(_core.InputError, match="overlap"):
-        _core.partition(_core.KeyType.u32, 4, data, (0, 1), data, np.zeros(2, np.uint64))
+        _core.elements.partition(_core.elements.KeyType.u32, 4, data, (0, 1), data, np.zeros(2, np.uint64))
     with pytest.raises(_core.InputError, match="part 2 has no place"):
-        _core.partition_parts(4, data, np.array([0, 2], np.uint16), np.zeros(8, np.uint8), begins)
+        _core.elements.partition_parts(4, data, np.array([0, 2], np.uint16), np.zeros(8, np.uint8), begins)

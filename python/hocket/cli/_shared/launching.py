@@ -63,7 +63,7 @@ class _OfVariable(click.Option):
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         from hocket.launch.environment import variable_of
 
-        (variable,) = (each for each in _core.variables() if each.name == variable_of(str(self.name)))
+        (variable,) = (each for each in _core.Variable.all() if each.name == variable_of(str(self.name)))
         default = f", then {variable.fallback}" if variable.kind == "number" and variable.fallback else ""
         if variable.kind == "word":
             default = f", then {variable.words[0]}"

@@ -17,7 +17,6 @@ from hocket.planning.plan import (
     AUTO,
     able_algorithms,
     check_accepted,
-    library_seconds,
     report_of,
     whole_phases,
 )
@@ -25,7 +24,7 @@ from hocket.units import format_time
 
 if TYPE_CHECKING:
     from hocket.network import KnownNetwork
-    from hocket.planning.candidates import Forecast
+    from hocket.planning.candidates import Candidate
 
 PREDICTED = {
     "simulated": "predicted",
@@ -85,31 +84,37 @@ def deliver(
         click.get_current_context().exit(1)
 
 
-def finish(planned: Plan, request: Request, known: KnownNetwork, forecast: Forecast | None = None) -> None:
-    """Writes what was asked for and says what was planned."""
+def finish(request: Request, known: KnownNetwork) -> None:
+    """Plans, writes what was asked for and says what was planned."""
+    from hocket.planning.candidates import costs_of, forecast, most_compared
+
+    more: dict[str, Any] = {"bounds": True}
+    if request.collective != IRREGULAR:
+        costs = costs_of(known.network, request.calibration, known.description)
+        more |= {"costs": costs.of_runs(known.network), "most_compared": most_compared(request.calibration)}
+    planned = request.plan(known.network, **more)
     report = _report(planned, known)
-    # Too many messages to simulate what libraries do: then their steps by the wires alone.
-    library = library_seconds(planned) if forecast is None else {}
-    if forecast is not None:
-        report["forecast"] = forecast.as_json()
-    if library:
-        report["library"] = [{"name": name, "seconds": seconds} for name, seconds in library.items()]
+    found = None if planned.forecast is None else with_spinner("predicting", lambda: forecast(planned, costs))
+    if found is not None and found.candidates:
+        report["forecast"] = found.as_json()
+    elif found is not None and found.library:
+        report["library"] = [one._asdict() for one in found.library]
 
     def lines() -> Iterator[str]:
         yield describe(planned, request, known, report)
-        if forecast is not None:
-            yield from forecast.lines()
-        if library:
-            yield f"library     {_library(library, planned.bound_seconds)}"
+        if "forecast" in report:
+            yield from found.lines()
+        if "library" in report:
+            yield f"library     {_library(found.library, planned.bound_seconds)}"
 
     deliver(request, report, lines, planned.certificate.ok, planned, planned.schedule)
 
 
-def _library(seconds: dict[str, float], bound: float) -> str:
+def _library(seconds: Sequence[Candidate], bound: float) -> str:
     """The orders of libraries, the fastest first."""
     told = [
         f"{name} {format_time(took, 4)}" + (f" ({took / bound:.2f} x the bound)" if bound > 0 else "")
-        for name, took in sorted(seconds.items(), key=lambda item: item[1])
+        for name, took in sorted(seconds, key=lambda one: one.seconds)
     ]
     return f"{', '.join(told)}; in steps, without latencies"
 
@@ -118,7 +123,7 @@ def tell_components(components: Sequence[KnownNetwork], request: Request) -> Non
     """Plan each component on its own, and print the results. Exit code 1 if the verifier refuses one."""
     reports, texts, refused = [], [], False
     for number, known in enumerate(components):
-        planned = request.plan(known.network)
+        planned = request.plan(known.network, bounds=True)
         report = _report(planned, known)
         refused = refused or not planned.certificate.ok
         names = [known.network.name_of(host) for host in known.network.hosts]
@@ -157,8 +162,15 @@ def tell_compared(request: Request, known: KnownNetwork) -> None:
 def _report(planned: Plan, known: KnownNetwork) -> dict[str, Any]:
     from hocket.planning.bounds import true_bounds
 
-    network, demand, direct = planned.network, planned.demand, planned.schedule.direct
-    bounds = with_spinner("bounding", lambda: true_bounds(network, demand, direct, whole_phases(planned)))
+    network, demand, direct, known_bounds = (
+        planned.network,
+        planned.demand,
+        planned.schedule.direct,
+        planned.bounds,
+    )
+    bounds = with_spinner(
+        "bounding", lambda: true_bounds(network, demand, direct, whole_phases(planned), known_bounds)
+    )
     told = {} if bounds is None else {"bounds": bounds}
     return {**report_of(planned), **told, **known.rates_as_json()}
 

@@ -16,7 +16,7 @@ from hocket.errors import HocketError, UsageError, Where
 from hocket.system.text import counted
 from hocket.units import format_bytes, format_time, format_total, parse_bytes, parse_time
 
-DEFAULT_BYTES: Final = format_bytes(_core.REFERENCE_BYTES).replace(" ", "")
+DEFAULT_BYTES: Final = format_bytes(_core.limits.reference_bytes).replace(" ", "")
 MOST_BYTES: Final = 2**50
 _MOST_SHOWN: Final = 64
 _CONTRIBUTIONS: Final = "write one size per rank, one on each line or with commas between them"
@@ -64,7 +64,7 @@ def _algorithm_names(ctx: click.Context, parameter: click.Parameter, incomplete:
     # 'hocket plan all-gather' knows which collective it is about.
     collective = COLLECTIVES.get(ctx.info_name or "")
     names = [
-        s.name for s in _core.all_algorithms() if collective is None or s.pattern == scheduled_as(collective)
+        s.name for s in _core.Algorithm.all() if collective is None or s.pattern == scheduled_as(collective)
     ]
     return [name for name in dict.fromkeys(["auto", *names]) if name.startswith(incomplete)]
 
@@ -111,8 +111,9 @@ class Request:
             return entry.demand(network.ranks, parse_size(self.size or DEFAULT_BYTES), self.root)
         return _core.Demand(network.ranks, max(sizes, default=0), entry.pattern, contributions=sizes)
 
-    def plan(self, network: Network, algorithm: str | None = None) -> Plan:
-        """The exchange by the algorithm asked for, or another one. Raises HocketError."""
+    def plan(self, network: Network, algorithm: str | None = None, **more: Any) -> Plan:
+        """The exchange by the algorithm asked for, or another one; ``more``: what else is asked of ``_core.plan()``.
+        Raises HocketError."""
         from hocket.planning.plan import plan_demand
 
         if self.root >= network.ranks:
@@ -125,7 +126,7 @@ class Request:
         demand, by = self.demand(network), algorithm or self.algorithm
         planned = with_spinner(
             f"planning {network.ranks} ranks",
-            lambda: plan_demand(network, demand, by, self.window, alpha, self.seed),
+            lambda: plan_demand(network, demand, by, self.window, alpha, self.seed, **more),
         )
         if self._kept and algorithm is None and not wants_json():
             click.echo(

@@ -23,14 +23,13 @@ if TYPE_CHECKING:
 # Collectives that --two-level serves; those with a root are not aggregated.
 TWO_LEVEL = (*(c.name for c in EQUAL if not c.rooted and c.pattern in aggregation.PATTERNS), IRREGULAR)
 MOST_COMPARED = 5_000  # messages of ranks; with more no crossing point is looked for
-_STEPS = 20_000_000  # of each simulation
 
 
 def two_level_option(help: str = "One message between two hosts for all their ranks.") -> Decorator:
     return option("--two-level", help)
 
 
-def plan_two_level(known: KnownNetwork, request: Request) -> tuple[aggregation.TwoLevelPlan, Costs]:
+def plan_two_level(known: KnownNetwork, request: Request, most_compared: int = 0) -> tuple[_core.Plan, Costs]:
     """Plan a two-level exchange by the costs known for the network, which are returned, too."""
     from hocket.planning.candidates import costs_of
 
@@ -39,7 +38,12 @@ def plan_two_level(known: KnownNetwork, request: Request) -> tuple[aggregation.T
     planned = with_spinner(
         f"planning aggregates of {len(known.network.hosts)} hosts",
         lambda: aggregation.plan_two_level(
-            known.network, demand, costs, algorithm=request.algorithm, window=request.window
+            known.network,
+            demand,
+            costs,
+            algorithm=request.algorithm,
+            window=request.window,
+            most_compared=most_compared,
         ),
     )
     return planned, costs
@@ -48,43 +52,38 @@ def plan_two_level(known: KnownNetwork, request: Request) -> tuple[aggregation.T
 def finish_two_level(request: Request, known: KnownNetwork) -> None:
     """Plans, writes what was asked for and says what was planned. The plan file is of one rank a host: runs follow it
     when they aggregate messages. Raises UsageError for that of an irregular exchange."""
-    planned, costs = plan_two_level(known, request)
-    name, network, demand = request.collective, planned.network, planned.exchange.demand
+    planned, costs = plan_two_level(known, request, MOST_COMPARED)
+    name, both = request.collective, planned.two_level
     if request.output is not None and name == IRREGULAR:
         raise UsageError("a plan file of aggregates does not say what each rank sends", remedy="leave -o")
-    direct = limit = None
-    if aggregation.messages_between_hosts(network, demand) <= MOST_COMPARED:
-        direct = with_spinner(
-            "predicting", lambda: aggregation.rank_by_rank_seconds(network, demand, costs, _STEPS)
-        )
-        if name != IRREGULAR:
-            limit = with_spinner("comparing", lambda: aggregation.crossing(network, name, costs, _STEPS))
     report = {
-        "collective": name, "ranks": network.ranks, **planned.report(), "costs": costs.origin,
-        "rank_by_rank_seconds": direct, "faster_up_to_bytes": limit,
+        "collective": name, "ranks": known.network.ranks, **aggregation.report_of(planned), "costs": costs.origin,
+        "rank_by_rank_seconds": both.direct_seconds, "faster_up_to_bytes": both.faster_up_to,
         "plan_seconds": planned.plan_seconds, "verify_seconds": planned.verify_seconds,
         **known.rates_as_json(),
     }  # fmt: skip
-    rows, lines = planned.exchange.schedule, partial(_lines, report, planned, known)
-    deliver(request, report, lines, planned.certificate.ok, planned.planned, rows)
+    lines = partial(_lines, report, planned, known)
+    deliver(request, report, lines, both.certificate.ok, planned, both.exchange.schedule)
 
 
-def _lines(report: dict[str, Any], planned: aggregation.TwoLevelPlan, known: KnownNetwork) -> list[str]:
+def _lines(report: dict[str, Any], planned: _core.Plan, known: KnownNetwork) -> list[str]:
     """The report for people."""
-    verdict = "verified" if planned.certificate.ok else "REFUSED by the verifier"
+    both = planned.two_level
+    certificate, time = both.certificate, both.time
+    verdict = "verified" if certificate.ok else "REFUSED by the verifier"
     lines = [
         f"{report['collective']} of {report['ranks']} ranks on {report['hosts']} hosts, "
-        f"{size_text(planned.exchange.demand)}, aggregated: {report['messages']} messages instead of "
+        f"{size_text(both.exchange.demand)}, aggregated: {report['messages']} messages instead of "
         f"{report['direct_messages']}, by '{report['algorithm']}'",
-        f"phases      {report['phases']}, window {planned.planned.waits.window}, {len(planned.planned.waits)} waits",
-        memory_line(planned.time, planned.exchange),
+        f"phases      {report['phases']}, window {planned.waits.window}, {len(planned.waits)} waits",
+        memory_line(time, both.exchange),
     ]
-    if planned.time is not None:
+    if time is not None:
         direct = report["rank_by_rank_seconds"]
         other = "" if direct is None else f"; rank by rank {format_time(direct, 4)}"
         lines.append(
-            f"time        {format_time(planned.time.seconds, 4)} {PREDICTED['simulated']}, of it "
-            f"{format_time(planned.time.between, 4)} between hosts{other}"
+            f"time        {format_time(time.seconds, 4)} {PREDICTED['simulated']}, of it "
+            f"{format_time(time.between, 4)} between hosts{other}"
         )
     if (limit := report["faster_up_to_bytes"]) is not None:
         told = (
@@ -93,9 +92,9 @@ def _lines(report: dict[str, Any], planned: aggregation.TwoLevelPlan, known: Kno
         lines.append(f"aggregates  {told}")
     lines += [
         *loud(known),
-        f"both levels {verdict}: {'' if planned.certificate.contention_free else 'NOT '}contention-free, "
-        f"{'every byte to its target, once' if planned.certificate.complete else 'NOT complete'}",
-        *[f"            {text} (phase {phase})" for _, phase, text in planned.certificate.findings[:3]],
+        f"both levels {verdict}: {'' if certificate.contention_free else 'NOT '}contention-free, "
+        f"{'every byte to its target, once' if certificate.complete else 'NOT complete'}",
+        *[f"            {text} (phase {phase})" for _, phase, text in certificate.findings[:3]],
         f"took        {planned.plan_seconds:.3f} s to plan, {planned.verify_seconds:.3f} s to verify",
         f"costs       {report['costs']}",
     ]
@@ -125,4 +124,4 @@ def check_two_level_plan(plan: _core.Plan, network: _core.Network, where: str) -
 def exchange_of(plan: _core.Plan, network: _core.Network) -> _core.TwoLevelExchange:
     """Two-level exchange as runs make it of a plan of one rank a host, whose schedule carries all ranks' messages."""
     demand = aggregation.demand_of_ranks(network, plan.demand)
-    return _core.two_level(_core.groups_of(network), demand, plan.schedule)
+    return _core.TwoLevelExchange(network.host_groups(), demand, plan.schedule)

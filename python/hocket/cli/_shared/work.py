@@ -151,7 +151,7 @@ def _unless_stopped(chunks: Iterable[bytes | str]) -> Iterator[bytes]:
 
     Texts are written in UTF-8; names of files in them need not be."""
     for chunk in chunks:
-        _core.check_cancelled()
+        _core.Progress.check()
         yield chunk if isinstance(chunk, bytes) else chunk.encode(errors="backslashreplace")
 
 
