@@ -70,8 +70,7 @@ std::string known_alone(std::uint64_t wiring_digest, std::size_t ranks) {
   out.text(library_version());
   out.fixed(static_cast<std::uint64_t>(ranks));
   const Settings& s = settings();
-  for (const std::uint64_t value : {static_cast<std::uint64_t>(s.flow_control), s.segment, s.release_threshold})
-    out.fixed(value);
+  for (const std::uint64_t value : {static_cast<std::uint64_t>(s.flow_control), s.segment}) out.fixed(value);
   return eight_digits(out);
 }
 

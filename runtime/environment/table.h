@@ -35,8 +35,6 @@
   TEXT(algorithm, "HOCKET_ALGORITHM", true,                                                                           \
        "irregular calls are planned for their sizes by this algorithm, auto: one for each; empty: where it may gain") \
   NUMBER(segment, "HOCKET_SEGMENT", usual_segment, 1024, most_segment, true, "bytes per MPI message")                 \
-  NUMBER(release_threshold, "HOCKET_RELEASE_THRESHOLD", 0, 0, most_segment, true,                                     \
-         "bytes still missing when the next sender is released")                                                      \
   NUMBER(host_buffers, "HOCKET_HOST_BUFFERS", 0, 0, 1, true,                                                          \
          "1: all buffers are in host memory, although a GPU runtime is loaded")                                       \
   NUMBER(sleep_us, "HOCKET_SLEEP_US", 0, 0, 100000, false,                                                            \

@@ -24,7 +24,7 @@ def test_settings_with_their_origin(program, mpi: Mpi, monkeypatch: pytest.Monke
     environment = {
         **os.environ,
         "HOCKET_CHOOSE": "off",
-        "HOCKET_RELEASE_THRESHOLD": "4096",
+        "HOCKET_MIN_BYTES": "4096",
         "HOCKET_SLEEP_US": "x",
         "HOCKET_NETWORK": "a.toml",
     }
@@ -36,7 +36,7 @@ def test_settings_with_their_origin(program, mpi: Mpi, monkeypatch: pytest.Monke
     assert found["HOCKET_CHOOSE"] == ("off", "environment")
     assert found["HOCKET_SEGMENT"] == ("16384", "default")
     assert found["HOCKET_FLOW_CONTROL"] == ("token", "default")
-    assert found["HOCKET_RELEASE_THRESHOLD"] == ("4096", "environment")
+    assert found["HOCKET_MIN_BYTES"] == ("4096", "environment")
     (one,) = told["mpis"]
     assert one["mpiexec"] == mpi.mpiexec and one["version"].startswith(("MPICH", "Open MPI"))
     text = program("info", "--mpi", mpi.mpiexec, env=environment)

@@ -25,11 +25,7 @@ if TYPE_CHECKING:
     from hocket.network import Defaults
 
 _LEAST_RANKS, _LEAST_HOSTS = 3, 2  # with fewer nothing can collide, and the runtime schedules nothing
-_OF_OTHERS = (
-    "HOCKET_SEGMENT",
-    "HOCKET_RELEASE_THRESHOLD",
-    "HOCKET_REPORT",
-)  # no option of this command sets them
+_OF_OTHERS = ("HOCKET_SEGMENT", "HOCKET_REPORT")  # no option of this command sets them
 
 
 @click.command(

@@ -66,20 +66,14 @@ class Costs:
         return f"assumed: {self.profile.name}"
 
     def parameters(
-        self,
-        network: _core.Network,
-        bytes: int,
-        *,
-        segmented: bool,
-        early_release: int = 0,
-        segment: int = SEGMENT,
+        self, network: _core.Network, bytes: int, *, segmented: bool, segment: int = SEGMENT
     ) -> _core.ModelParameters:
         """Parameters of the model for messages of about ``bytes``; ``segmented``: they are cut into
         ``segment`` bytes, as messages of schedules are."""
         if self.calibration is None:
             assert self.profile is not None
-            return _assumed(self.profile, early_release)
-        return _measured(self.calibration, network, bytes, segment if segmented else None, early_release)
+            return _assumed(self.profile)
+        return _measured(self.calibration, network, bytes, segment if segmented else None)
 
 
 def costs_for(network: _core.Network, calibration: Calibration | None, source: str) -> Costs:
@@ -87,15 +81,15 @@ def costs_for(network: _core.Network, calibration: Calibration | None, source: s
     return Costs(calibration, None if calibration is not None else _core.profile_of(network), source)
 
 
-def _assumed(one: _core.CostProfile, early_release: int) -> _core.ModelParameters:
+def _assumed(one: _core.CostProfile) -> _core.ModelParameters:
     return _core.ModelParameters(
         alpha=one.send, receive=one.receive, token=one.token, token_work=one.send, eager=one.eager,
-        overhead=one.wire, host_shared=one.hosts, switch_link_shared=one.switch_links, early_release=early_release,
+        overhead=one.wire, host_shared=one.hosts, switch_link_shared=one.switch_links,
     )  # fmt: skip
 
 
 def _measured(
-    one: Calibration, network: _core.Network, bytes: int, segment: int | None, early_release: int
+    one: Calibration, network: _core.Network, bytes: int, segment: int | None
 ) -> _core.ModelParameters:
     segmented = segment is not None
     near = one.between_hosts
@@ -122,7 +116,6 @@ def _measured(
         token=max(token - near.latency - beyond - 2 * token_work, 0.0),
         token_work=token_work,
         overhead=wire,
-        early_release=early_release,
         memory_rate=math.inf if same_host is None else 1 / same_host.per_byte,
         latencies=[latency + beyond for latency in latencies],
         host_shared=one.flows("host", bytes),

@@ -58,7 +58,6 @@ class RuntimeOptions:
     min_bytes: int | None = None
     algorithm: str | None = None
     segment: int | None = None
-    release_threshold: int | None = None
     log: int = 0
     report: Path | None = None
 

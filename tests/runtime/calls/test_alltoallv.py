@@ -44,7 +44,7 @@ def test_sizes_that_change_or_disagree(check: Check) -> None:
 @pytest.mark.parametrize(
     ("network", "ranks", "options", "env"),
     [
-        ("torus:3x2", 6, [], {"HOCKET_SEGMENT": "1031", "HOCKET_RELEASE_THRESHOLD": "2000"}),
+        ("torus:3x2", 6, [], {"HOCKET_SEGMENT": "1031"}),
         ("star:3*2", 5, ["--flow", "window:2"], {"HOCKET_ALGORITHM": "RS_NLH"}),
         ("chain:2,2", 4, ["--flow", "barrier"], {}),
         ("chain:2,2", 4, ["--flow", "free"], {}),

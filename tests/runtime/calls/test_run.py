@@ -37,7 +37,7 @@ def test_every_flow_control(check: Check, flow: str) -> None:
 
 
 def test_segments_smaller_than_a_message_and_odd(check: Check) -> None:
-    env = {"HOCKET_SEGMENT": "1031", "HOCKET_MIN_BYTES": "1", "HOCKET_RELEASE_THRESHOLD": "2000"}
+    env = {"HOCKET_SEGMENT": "1031", "HOCKET_MIN_BYTES": "1"}
     all_scheduled(check(ALL_TO_ALL, "chain:2,2,2", 6, env=env), "MPI_Alltoall", but=ERRORS)
 
 

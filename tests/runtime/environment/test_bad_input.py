@@ -44,7 +44,7 @@ def test_every_wrong_value_is_said_once(check: Check) -> None:
         "HOCKET_MIN_BYTE": "1",
         "HOCKET_WHATEVER_THIS_IS": "1",
         "HOCKET_MIN_BYTES": "-1",
-        "HOCKET_RELEASE_THRESHOLD": "none",
+        "HOCKET_PACING": "none",
     }
     said = check(SUBSETS, "chain:2,2", 4, exports=wrong)  # hocket run sets some itself
     for line in (
@@ -54,7 +54,7 @@ def test_every_wrong_value_is_said_once(check: Check) -> None:
         "no variable of Hocket is called HOCKET_MIN_BYTE; did you mean HOCKET_MIN_BYTES?",
         "no variable of Hocket is called HOCKET_WHATEVER_THIS_IS\n",
         "HOCKET_MIN_BYTES='-1' is not",
-        "HOCKET_RELEASE_THRESHOLD='none' is not",
+        "HOCKET_PACING='none' is not",
     ):
         assert said.count(line) == 1, said
 
@@ -70,7 +70,7 @@ def test_a_wrong_value_on_one_rank(check: Check) -> None:
     [
         ("HOCKET_MIN_BYTES", ("1", "1000000"), "HOCKET_MIN_BYTES"),
         ("HOCKET_FLOW_CONTROL", ("token", "free"), "HOCKET_FLOW_CONTROL"),
-        ("HOCKET_RELEASE_THRESHOLD", ("0", "2048"), "ranks differ in HOCKET_RELEASE_THRESHOLD"),
+        ("HOCKET_SEGMENT", ("1024", "2048"), "ranks differ in HOCKET_SEGMENT"),
         ("HOCKET_PLAN", ("''", "/nonexistent"), "HOCKET_PLAN is not set"),
     ],
 )
