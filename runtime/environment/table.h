@@ -44,8 +44,7 @@
   NUMBER(log, "HOCKET_LOG", 0, 0, 2, false, "1: log what each communicator does; 2: also log each call site")         \
   TEXT(trace, "HOCKET_TRACE", false, "where each rank writes a trace, for debugging")                                 \
   TEXT(report, "HOCKET_REPORT", false, "directory where each rank reports on its calls")                              \
-  ELSEWHERE("HOCKET_RUNTIME", "compiled runtime")                                                                     \
-  ELSEWHERE("HOCKET_RUNTIME_MPI", "MPI of the compiled runtime")                                                      \
+  ELSEWHERE("HOCKET_RUNTIME", "MPI and path of the compiled runtime")                                                 \
   TEXT(record, "HOCKET_RECORD", false, "directory where each rank records what its calls send")                       \
   TEXT(paths, "HOCKET_PATHS", true, "source ports: hold, spread (calls stay with the MPI library) or off")            \
   TEXT(paths_table, "HOCKET_PATHS_TABLE", false, "source ports of connections to each host of the plan")              \

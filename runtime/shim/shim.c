@@ -138,10 +138,9 @@ static int tool_hides_calls(void) {
 static const char* why_no_runtime(void) {
   if (is("HOCKET_PATHS", "spread")) return "HOCKET_PATHS=spread leaves every call to the MPI library";
   if (is_disabled()) return "HOCKET_DISABLE=1 passes every call to the MPI library";
-  const char* path = getenv("HOCKET_RUNTIME");
-  const char* built_for = getenv("HOCKET_RUNTIME_MPI");
-  if (path == NULL || built_for == NULL)
-    return "HOCKET_RUNTIME and HOCKET_RUNTIME_MPI are not set; start the program with 'hocket run'";
+  const char* built_for = getenv("HOCKET_RUNTIME"); /* its MPI, then its path */
+  const char* path = built_for == NULL ? NULL : strchr(built_for, '/');
+  if (path == NULL) return "HOCKET_RUNTIME does not name a runtime; start the program with 'hocket run'";
   mpi_version_fn get_version = (mpi_version_fn)(uintptr_t)own_function(&mpi, HOCKET_LANDMARK);
   mpi_abi_fn get_abi = (mpi_abi_fn)(uintptr_t)own_function(&mpi, "PMPI_Abi_get_version");
   if (get_version == NULL) return "this process uses no MPI library that Hocket supports";

@@ -163,13 +163,14 @@ def _tcl(text: str) -> str:
 
 
 def _prepared(variables: dict[str, str], network: Network, source: str) -> str:
-    from hocket.launch.runtime.build import name_of_mpi
+    from hocket.launch.runtime.build import name_of_mpi, prepared_runtime
 
     plans = len(variables["HOCKET_PLAN"].split(":"))
     hosts = sum(ranks > 0 for ranks in network.ranks_per_node)
-    mpi = name_of_mpi(variables["HOCKET_RUNTIME_MPI"])
+    runtime = prepared_runtime(variables)
+    assert runtime is not None
     prepared = f"prepared {counted(plans, 'plan')} for {network.ranks} ranks on {hosts} hosts of {source}"
-    return f"{prepared}, and the runtime for {mpi}"
+    return f"{prepared}, and the runtime for {name_of_mpi(runtime[0])}"
 
 
 def _warnings(network: Network, source: str, placement: str) -> list[str]:

@@ -169,7 +169,6 @@ def scheduled_variables() -> list[str]:
         "HOCKET_SWITCH_LINKS",
         "HOCKET_CHOICES",
         "HOCKET_RUNTIME",
-        "HOCKET_RUNTIME_MPI",
         "HOCKET_PLAN",
         *PATHS_VARIABLES,
     ]
