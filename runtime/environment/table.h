@@ -46,10 +46,8 @@
   TEXT(report, "HOCKET_REPORT", false, "directory where each rank reports on its calls")                              \
   ELSEWHERE("HOCKET_RUNTIME", "MPI and path of the compiled runtime")                                                 \
   TEXT(record, "HOCKET_RECORD", false, "directory where each rank records what its calls send")                       \
-  TEXT(paths, "HOCKET_PATHS", true, "source ports: hold, spread (calls stay with the MPI library) or off")            \
-  TEXT(paths_table, "HOCKET_PATHS_TABLE", false, "source ports of connections to each host of the plan")              \
-  NUMBER(pacing, "HOCKET_PACING", 0, 0, most_set_bytes, false,                                                        \
-         "bytes a second of a connection on planned paths in a scheduled call; 0: as fast as it can")                 \
+  TEXT(paths, "HOCKET_PATHS", false,                                                                                  \
+       "source ports: hold, spread (calls stay with the MPI library) or off; for ranks with ':' and a table of them") \
   ELSEWHERE("HOCKET_MEMORY", "memory profile, made by 'hocket calibrate memory'")                                     \
   ELSEWHERE("HOCKET_LAB", "directory of a lab")                                                                       \
   ELSEWHERE("HOCKET_CXXFLAGS", "more flags for the compiler that builds the runtime")

@@ -68,6 +68,8 @@ Settings read_environment() {
 #undef WORD
 #undef OTHER
   s.plan_paths = paths_in(s.plans);
+  if (const std::size_t colon = s.paths.find(':'); colon != std::string::npos)
+    s.paths_table = s.paths.substr(colon + 1);
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
   s.config_warnings = wrong_variables(environment);

@@ -30,6 +30,7 @@ inline constexpr std::size_t least_gather_bytes_colliding = 1024, least_gather_b
 struct Settings {
   HOCKET_VARIABLES(TEXT, NUMBER, WORD, OTHER)
   std::vector<std::string> plan_paths;       ///< the paths in `plans`
+  std::string paths_table;                   ///< the file in `paths`; empty: connections take ports as they come
   std::vector<std::string> config_warnings;  ///< messages about invalid settings, a line each
   std::uint64_t config_warnings_digest = 0;  ///< 0: there are none
   std::vector<std::uint64_t> must_match;     ///< digests of the values of must_match_variables()

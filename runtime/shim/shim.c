@@ -104,8 +104,13 @@ static int is(const char* name, const char* wanted) {
   return value != NULL && strcmp(value, wanted) == 0;
 }
 
+static int is_spread(void) {
+  const char* value = getenv("HOCKET_PATHS"); /* a file may follow */
+  return value != NULL && strncmp(value, "spread", strlen("spread")) == 0;
+}
+
 /* The user wants every call passed on, whatever else is set. */
-static int is_disabled(void) { return is("HOCKET_DISABLE", "1") || is("HOCKET_PATHS", "spread"); }
+static int is_disabled(void) { return is("HOCKET_DISABLE", "1") || is_spread(); }
 
 static int wants_noted_calls(void) {
   return is_set("HOCKET_REPORT") || is_set("HOCKET_RECORD") || is("HOCKET_LOG", "2");
@@ -136,7 +141,7 @@ static int tool_hides_calls(void) {
 }
 
 static const char* why_no_runtime(void) {
-  if (is("HOCKET_PATHS", "spread")) return "HOCKET_PATHS=spread leaves every call to the MPI library";
+  if (is_spread()) return "HOCKET_PATHS=spread leaves every call to the MPI library";
   if (is_disabled()) return "HOCKET_DISABLE=1 passes every call to the MPI library";
   const char* built_for = getenv("HOCKET_RUNTIME"); /* its MPI, then its path */
   const char* path = built_for == NULL ? NULL : strchr(built_for, '/');

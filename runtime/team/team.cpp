@@ -228,8 +228,7 @@ Choices& Team::choices() {
 
 Serving Team::schedule_serves() {
   ways_.serve();
-  const double faster = choices_ ? choices_->faster() : 1;
-  return {*setup_, static_cast<std::uint64_t>(faster * static_cast<double>(settings().pacing))};
+  return {*setup_, choices_ ? choices_->faster() : 1};
 }
 
 std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate) {

@@ -61,7 +61,7 @@ struct Setup {
 /// A schedule of the setup serves a call as long as this lives. After a call that fails nothing is handed on.
 class Serving {
  public:
-  Serving(Setup& setup, std::uint64_t pace) : setup_(setup), paced_(settings().paths_table, pace) {}
+  Serving(Setup& setup, double faster) : setup_(setup), paced_(settings().paths_table, faster) {}
   ~Serving() {
     if (std::uncaught_exceptions() > before_) setup_.number = 0;
   }

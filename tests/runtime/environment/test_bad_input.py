@@ -44,7 +44,7 @@ def test_every_wrong_value_is_said_once(check: Check) -> None:
         "HOCKET_MIN_BYTE": "1",
         "HOCKET_WHATEVER_THIS_IS": "1",
         "HOCKET_MIN_BYTES": "-1",
-        "HOCKET_PACING": "none",
+        "HOCKET_HOST_MEMORY": "none",
     }
     said = check(SUBSETS, "chain:2,2", 4, exports=wrong)  # hocket run sets some itself
     for line in (
@@ -54,7 +54,7 @@ def test_every_wrong_value_is_said_once(check: Check) -> None:
         "no variable of Hocket is called HOCKET_MIN_BYTE; did you mean HOCKET_MIN_BYTES?",
         "no variable of Hocket is called HOCKET_WHATEVER_THIS_IS\n",
         "HOCKET_MIN_BYTES='-1' is not",
-        "HOCKET_PACING='none' is not",
+        "HOCKET_HOST_MEMORY='none' is not",
     ):
         assert said.count(line) == 1, said
 
