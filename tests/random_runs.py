@@ -74,7 +74,7 @@ class Launch:
         ranks = lot.choice([places, lot.randint(2, places)])
         threads, flow, reports = lot.choice([1, 1, 1, 3]), lot.choice(FLOWS), lot.random() < 0.5
         if lot.random() < 0.3:
-            settings["HOCKET_CANDIDATE"] = lot.choice(TWO_LEVEL)
+            settings["HOCKET_CHOOSE"] = lot.choice(TWO_LEVEL)
             settings["HOCKET_HOST_MEMORY"] = lot.choice(["20000", "65536", "67108864"])
         most = 9 if threads == 1 else 4  # many threads on few cores take long
         return cls(first, count, min(ranks, most), network, threads, flow, settings, reports)

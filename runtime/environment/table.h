@@ -20,9 +20,8 @@
        "where measured rates of uplinks are kept; empty: they are known and not measured")                            \
   WORD(flow_control, Flow, "HOCKET_FLOW_CONTROL", true, "flow control", "token", "barrier", "free")                   \
   WORD(choose, Choose, "HOCKET_CHOOSE", true,                                                                         \
-       "how a candidate is selected: learn (timings), predict (model), off (thresholds)", "learn", "predict", "off")  \
-  TEXT(candidate, "HOCKET_CANDIDATE", true,                                                                           \
-       "for measurements: the candidate that serves all calls of known sizes; empty: Hocket selects one")             \
+       "how a candidate is selected: learn (timings), predict (model), off (thresholds); or the one for all calls",   \
+       "learn", "predict", "off")                                                                                     \
   TEXT(choices, "HOCKET_CHOICES", false, "directory where learned timings are kept; empty: nothing is kept")          \
   NUMBER(min_bytes, "HOCKET_MIN_BYTES", 0, 0, most_set_bytes, true,                                                   \
          "smallest message, block, or mean contribution of a call that is scheduled; 0: HOCKET_CHOOSE decides")       \

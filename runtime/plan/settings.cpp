@@ -67,6 +67,11 @@ Settings read_environment() {
 #undef NUMBER
 #undef WORD
 #undef OTHER
+  constexpr auto named = static_cast<std::size_t>(Choose::off) + 1;
+  if (const auto word = static_cast<std::size_t>(s.choose); word >= named) {
+    s.candidate = &all_candidates[word - named];
+    s.choose = Choose::off;
+  }
   s.plan_paths = paths_in(s.plans);
   if (const std::size_t colon = s.paths.find(':'); colon != std::string::npos)
     s.paths_table = s.paths.substr(colon + 1);

@@ -8,12 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "core/choose/candidate.hpp"
 #include "runtime/environment/table.h"
 
 namespace hocket::runtime {
 
 enum class Flow : std::uint8_t { token, barrier, free };
-enum class Choose : std::uint8_t { learn, predict, off };
+enum class Choose : std::uint8_t { learn, predict, off };  ///< and then all_candidates, each of which is `off`, too
 enum class Sums : std::uint8_t { placement, rank_order, free };
 
 /// The size threshold for all-to-alls: smaller messages are left to the MPI library.
@@ -29,6 +30,7 @@ inline constexpr std::size_t least_gather_bytes_colliding = 1024, least_gather_b
 #define OTHER(...)
 struct Settings {
   HOCKET_VARIABLES(TEXT, NUMBER, WORD, OTHER)
+  const Candidate* candidate = nullptr;      ///< serves all calls of known sizes; null: one is selected
   std::vector<std::string> plan_paths;       ///< the paths in `plans`
   std::string paths_table;                   ///< the file in `paths`; empty: connections take ports as they come
   std::vector<std::string> config_warnings;  ///< messages about invalid settings, a line each

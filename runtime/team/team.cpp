@@ -142,11 +142,6 @@ Team::~Team() {
 }
 
 Team::Team(MPI_Comm comm) : rank_(rank_in(comm)), size_(size_of(comm)), setup_(std::make_unique<Setup>()) {
-  const auto wanted = std::ranges::find(all_candidates, settings().candidate, &Candidate::name);
-  if (wanted != all_candidates.end())
-    fixed_ = &*wanted;
-  else if (!settings().candidate.empty())
-    say_once("HOCKET_CANDIDATE: no candidate is called '" + shown(settings().candidate) + "'; candidates are chosen");
   if (size_ < 3 || comm == MPI_COMM_WORLD || !joins_worlds(comm)) return;
   left_alone_ = met_ = true;  // before anything that the ranks would have to agree on
   problem_ = "the communicator joins ranks of several MPI jobs, which may not all run with Hocket";

@@ -182,7 +182,7 @@ class Team final : public Members {
   bool left_alone_ = false;  ///< set by hocket_leave_alone, or because of ranks of other jobs
   bool met_ = false;
   bool pending_ = false;
-  const Candidate* fixed_ = nullptr;
+  const Candidate* fixed_ = settings().candidate;
   AgreedWays ways_;  ///< once they have changed all plans are for network()
   KnownNeighbours neighbours_;
   Backoff backoff_;  ///< lasts while the ranks meet, unlike what is in the setup
