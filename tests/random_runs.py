@@ -69,7 +69,6 @@ class Launch:
         network, places = lot.choice(NETWORKS)
         settings = dict(EVERYTHING) if lot.random() < 0.9 else {}
         settings["HOCKET_SEGMENT"] = lot.choice(["1024", "1031", "4096", "16384"])
-        settings["HOCKET_SLEEP_US"] = lot.choice(["0", "200"])
         settings["HOCKET_ALGORITHM"] = lot.choice(["", "", "LP", "RS_NLH"])
         ranks = lot.choice([places, lot.randint(2, places)])
         threads, flow, reports = lot.choice([1, 1, 1, 3]), lot.choice(FLOWS), lot.random() < 0.5

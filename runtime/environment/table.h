@@ -36,8 +36,6 @@
   NUMBER(segment, "HOCKET_SEGMENT", usual_segment, 1024, most_segment, true, "bytes per MPI message")                 \
   NUMBER(host_buffers, "HOCKET_HOST_BUFFERS", 0, 0, 1, true,                                                          \
          "1: all buffers are in host memory, although a GPU runtime is loaded")                                       \
-  NUMBER(sleep_us, "HOCKET_SLEEP_US", 0, 0, 100000, false,                                                            \
-         "a waiting rank sleeps at once, for so many microseconds; 0: it polls a little, then sleeps ever longer")    \
   NUMBER(host_memory, "HOCKET_HOST_MEMORY", 64 << 20, 0, 1 << 30, true,                                               \
          "bytes that the ranks of a host share for a communicator, for two-level aggregation; 0: none")               \
   NUMBER(log, "HOCKET_LOG", 0, 0, 2, false, "1: log what each communicator does; 2: also log each call site")         \
@@ -48,5 +46,5 @@
   TEXT(paths, "HOCKET_PATHS", false,                                                                                  \
        "source ports: hold, spread (calls stay with the MPI library) or off; for ranks with ':' and a table of them") \
   ELSEWHERE("HOCKET_MEMORY", "memory profile, made by 'hocket calibrate memory'")                                     \
-  ELSEWHERE("HOCKET_LAB", "directory of a lab")                                                                       \
+  TEXT(lab, "HOCKET_LAB", false, "directory of the lab that this process is in; waiting ranks sleep at once")         \
   ELSEWHERE("HOCKET_CXXFLAGS", "more flags for the compiler that builds the runtime")

@@ -242,7 +242,7 @@ class Lab:
         """
         n = check_ranks(ranks, self.ranks)
         hosts = self.places(shuffle) if hosts is None else hosts
-        settings = {**lab_environment(mpi, wires.HOST_PORT), **(env or {})}
+        settings = {**self.environment(), **lab_environment(mpi, wires.HOST_PORT), **(env or {})}
         command = launch_command(
             mpi, n, hosts, settings, argv, agent=self.state.agent, interface=wires.HOST_PORT, cyclic=cyclic
         )

@@ -38,7 +38,7 @@ def plan_of(network: str, path: Path) -> Path:
 
 def test_every_wrong_value_is_said_once(check: Check) -> None:
     wrong = {
-        "HOCKET_SLEEP_US": "soon",
+        "HOCKET_LOG": "loud",
         "HOCKET_FLOW_CONTROL": "fast",
         "HOCKET_SEGMENT": "99999999999999999999999",
         "HOCKET_MIN_BYTE": "1",
@@ -48,7 +48,7 @@ def test_every_wrong_value_is_said_once(check: Check) -> None:
     }
     said = check(SUBSETS, "chain:2,2", 4, exports=wrong)  # hocket run sets some itself
     for line in (
-        "HOCKET_SLEEP_US='soon' is not a whole number from 0 to 100000; using 0",
+        "HOCKET_LOG='loud' is not a whole number from 0 to 2; using 0",
         "HOCKET_FLOW_CONTROL='fast' is not token, barrier or free; using token",
         "HOCKET_SEGMENT='99999999999999999999999' is not",
         "no variable of Hocket is called HOCKET_MIN_BYTE; did you mean HOCKET_MIN_BYTES?",
@@ -84,7 +84,7 @@ def test_ranks_that_differ(check: Check, variable: str, values: tuple[str, str],
 
 
 def test_what_may_differ(check: Check) -> None:
-    said = check(SUBSETS, "chain:2,2", 4, exports={**LOW, "HOCKET_SLEEP_US": f"$((100 * {FIRST}))"})
+    said = check(SUBSETS, "chain:2,2", 4, exports={**LOW, "HOCKET_LOG": f"$(({FIRST} % 3))"})
     assert said.scheduled("MPI_Alltoall", ranks=4) > 0 and "differ" not in said
 
 
@@ -170,7 +170,7 @@ def test_the_docs_have_the_defaults_and_what_is_alike() -> None:
     rows = re.findall(r"^\| `(HOCKET_\w+)`( †)? \|.*\| (.+) \|$", text, re.MULTILINE)
     said = {name: (bool(mark), default) for name, mark, default in rows}
     settings = [variable for variable in _core.variables() if variable.kind != "text"]
-    assert len(settings) > 10
+    assert len(settings) >= 10
     for variable in settings:
         default = str(variable.fallback) if variable.kind == "number" else f"`{variable.words[0]}`"
         assert said[variable.name] == (variable.must_match, default), variable.name
