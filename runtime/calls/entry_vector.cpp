@@ -20,6 +20,7 @@ struct Sides {
   VectorSide sends, receives;
 
   [[nodiscard]] static CallKind kind() { return irregular_calls(); }
+  [[nodiscard]] bool only_recorded() const noexcept { return runtime::only_recorded(comm, reach, sends, receives); }
   [[nodiscard]] VectorCall between(const Neighbours& neighbours) const { return {sends, receives, neighbours, comm}; }
 };
 
@@ -171,8 +172,9 @@ std::optional<FallbackReason> take_over(Team* team, const Sides& sides, MPI_Requ
   return std::nullopt;
 }
 
-template <class Native>
 int persistent(LibraryCall, const Sides& sides, MPI_Request* request, Native native) {
+  if (recording && sides.only_recorded()) [[unlikely]]
+    return native();
   return guarded(sides.comm, [&]() -> int {
     const int code = wait_in_mpi(native);
     if (code != MPI_SUCCESS) {  // the library has judged what this rank can see alone
@@ -203,7 +205,7 @@ Server server_of(Team* team, const Sides& sides, Form form) {
 
 std::unique_ptr<Operation> operation_on(std::shared_ptr<PrivateChannel> channel, const Sides& sides, Team& team) {
   const Uneven call = sides.between(*team.neighbours(sides.comm, sides.reach));
-  return std::make_unique<OnPrivateChannel<Uneven>>(std::move(channel), call, team);
+  return std::make_unique<OnPrivateChannel>(std::move(channel), call, team);
 }
 
 }  // namespace
@@ -211,8 +213,7 @@ std::unique_ptr<Operation> operation_on(std::shared_ptr<PrivateChannel> channel,
 
 #define REACH(reach, shape) \
   Reach { Reach::reach, shape##_ROOT }
-#define EVERY_FORM(Name, name, reach, shape, Place)                                                                 \
-  HOCKET_EVERY_FORM(Name, name, shape, Place, (only_recorded(operation, comm, REACH(reach, shape), shape##_SIDES)), \
-                    (Sides{comm, REACH(reach, shape), shape##_SIDES}))
+#define EVERY_FORM(Name, name, reach, shape, Place) \
+  HOCKET_EVERY_FORM(Name, name, shape, Place, (Sides{comm, REACH(reach, shape), shape##_SIDES}))
 LOCALLY_SIZED_CALLS(EVERY_FORM)
 #undef EVERY_FORM  // the sources of a room are compiled as one

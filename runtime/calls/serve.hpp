@@ -147,12 +147,14 @@ template <class Call>
 template <class Call>
 [[nodiscard]] std::unique_ptr<Operation> operation_on(std::shared_ptr<PrivateChannel> channel, const Call& call,
                                                       const Team& team) {
-  return std::make_unique<OnPrivateChannel<Call>>(std::move(channel), call, team);
+  return std::make_unique<OnPrivateChannel>(std::move(channel), call, team);
 }
 
 /// The functions above say what becomes of a call; entry_vector.cpp has its own for calls of different sizes.
-template <class Call, class Native>
+template <class Call>
 int blocking(LibraryCall name, const Call& call, Native native) {
+  if (recording && call.only_recorded()) [[unlikely]]
+    return native();
   return guarded(call.comm, [&]() -> int {
     if (is_erroneous_here(name, call)) return wait_in_mpi(native);
     Server server = server_of_blocking(call);
@@ -171,8 +173,10 @@ int blocking(LibraryCall name, const Call& call, Native native) {
   });
 }
 
-template <class Call, class Native>
+template <class Call>
 int nonblocking(LibraryCall name, const Call& call, MPI_Request* request, Native native) {
+  if (recording && call.only_recorded()) [[unlikely]]
+    return native();
   return guarded(call.comm, [&]() -> int {
     if (is_erroneous_here(name, call)) return native();
     Team* const team = Team::known(call.comm);
@@ -189,8 +193,10 @@ int nonblocking(LibraryCall name, const Call& call, MPI_Request* request, Native
 }
 
 /// The MPI library makes the request; if the call can be scheduled the runtime serves it, else it is the library's.
-template <class Call, class Native>
+template <class Call>
 int persistent(LibraryCall name, const Call& call, MPI_Request* request, Native native) {
+  if (recording && call.only_recorded()) [[unlikely]]
+    return native();
   return guarded(call.comm, [&]() -> int {
     const bool wrong = is_erroneous_here(name, call);
     const int code = wait_in_mpi(native);
@@ -220,26 +226,23 @@ int persistent(LibraryCall name, const Call& call, MPI_Request* request, Native 
 
 }  // namespace hocket::runtime
 
-/// One name of a call as the shim hands it over: `recorded` is true where it is only to be recorded.
-#define HOCKET_ENTRY(Name, name, parameters, arguments, recorded, served) \
-  HOCKET_CALL hocket_##name parameters {                                  \
-    using namespace hocket::runtime;                                      \
-    const char* const operation = "MPI_" #Name;                           \
-    const auto native = [&] { return PMPI_##Name arguments; };            \
-    if (recording && recorded) [[unlikely]]                               \
-      return native();                                                    \
-    const Called called(operation);                                       \
-    return served;                                                        \
+/// One name of a call as the shim hands it over.
+#define HOCKET_ENTRY(Name, name, parameters, arguments, served) \
+  HOCKET_CALL hocket_##name parameters {                        \
+    using namespace hocket::runtime;                            \
+    const auto native = [&] { return PMPI_##Name arguments; };  \
+    const Called called("MPI_" #Name);                          \
+    return served;                                              \
   }
-#define HOCKET_SIZED(Name, name, c, shape, Count, Place, recorded, call)                                      \
-  HOCKET_ENTRY(Name##c, name##c, (shape##_PARAMETERS(Count, Place)), (shape##_ARGUMENTS), recorded,           \
-               blocking(LibraryCall::Name, call, native))                                                     \
-  HOCKET_ENTRY(I##name##c, i##name##c, (shape##_PARAMETERS(Count, Place), MPI_Request * request),             \
-               (shape##_ARGUMENTS, request), recorded, nonblocking(LibraryCall::Name, call, request, native)) \
-  HOCKET_ENTRY(Name##_init##c, name##_init##c,                                                                \
-               (shape##_PARAMETERS(Count, Place), MPI_Info info, MPI_Request * request),                      \
-               (shape##_ARGUMENTS, info, request), recorded, persistent(LibraryCall::Name, call, request, native))
+#define HOCKET_SIZED(Name, name, c, shape, Count, Place, call)                                      \
+  HOCKET_ENTRY(Name##c, name##c, (shape##_PARAMETERS(Count, Place)), (shape##_ARGUMENTS),           \
+               blocking(LibraryCall::Name, call, native))                                           \
+  HOCKET_ENTRY(I##name##c, i##name##c, (shape##_PARAMETERS(Count, Place), MPI_Request * request),   \
+               (shape##_ARGUMENTS, request), nonblocking(LibraryCall::Name, call, request, native)) \
+  HOCKET_ENTRY(Name##_init##c, name##_init##c,                                                      \
+               (shape##_PARAMETERS(Count, Place), MPI_Info info, MPI_Request * request),            \
+               (shape##_ARGUMENTS, info, request), persistent(LibraryCall::Name, call, request, native))
 /// Every form of a call, with counts of either size. `call` describes it.
-#define HOCKET_EVERY_FORM(Name, name, shape, Place, recorded, call) \
-  HOCKET_SIZED(Name, name, , shape, int, Place, recorded, call)     \
-  HOCKET_SIZED(Name, name, _c, shape, MPI_Count, MPI_Aint, recorded, call)
+#define HOCKET_EVERY_FORM(Name, name, shape, Place, call) \
+  HOCKET_SIZED(Name, name, , shape, int, Place, call)     \
+  HOCKET_SIZED(Name, name, _c, shape, MPI_Count, MPI_Aint, call)

@@ -86,6 +86,20 @@ inline bool plain_intracommunicator(MPI_Comm comm) {
   return comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter;
 }
 
+/// The MPI library's own call, with the very arguments that the program gave to one of its many names: what serves them
+/// is compiled once for each kind of call. Lives as long as the function that it is made of.
+class Native {
+ public:
+  template <class Call>
+  Native(const Call& call)
+      : call_(&call), make_([](const void* made) { return (*static_cast<const Call*>(made))(); }) {}
+  int operator()() const { return make_(call_); }
+
+ private:
+  const void* call_;
+  int (*make_)(const void*);
+};
+
 /// Runs a call that returns an MPI code; what it throws goes to the communicator's error handler.
 template <class Call>
 int guarded(MPI_Comm comm, Call call) {

@@ -208,19 +208,19 @@ std::vector<Volume> row_of(const std::vector<int>& world, MPI_Comm comm, Parts p
 }
 
 template <class... Described>
-void record(const char* operation, MPI_Comm comm, const Described&... what) {
+void record(MPI_Comm comm, const Described&... what) {
   if (!in_world()) return say_once("calls of programs that only open MPI sessions are not recorded");
   const std::lock_guard lock(mutex);
   RecordedComm& calls = recorded(comm);
   std::vector<Volume> row;
   if (!calls.world.empty()) row = row_of(calls.world, comm, what...);
-  file().add_call(calls, operation, std::move(row));
+  file().add_call(calls, Called::now(), std::move(row));
 }
 
 template <class... Described>
-bool try_record(const char* operation, MPI_Comm comm, const Described&... what) noexcept {
+bool try_record(MPI_Comm comm, const Described&... what) noexcept {
   try {
-    if (comm != MPI_COMM_NULL) record(operation, comm, what...);
+    if (comm != MPI_COMM_NULL) record(comm, what...);
   } catch (const MpiFailure&) {  // the call itself will fail
   } catch (const std::exception& error) {
     say_once("a call could not be recorded: " + std::string(error.what()));
@@ -230,14 +230,12 @@ bool try_record(const char* operation, MPI_Comm comm, const Described&... what) 
 
 }  // namespace
 
-bool only_recorded(const char* operation, MPI_Comm comm, Reach reach, const VectorSide& sends,
-                   const VectorSide& receives) noexcept {
-  return try_record(operation, comm, reach, sends, receives);
+bool only_recorded(MPI_Comm comm, Reach reach, const VectorSide& sends, const VectorSide& receives) noexcept {
+  return try_record(comm, reach, sends, receives);
 }
 
-bool only_recorded(const char* operation, MPI_Comm comm, Parts parts, const Numbers& counts, MPI_Datatype type,
-                   int root) noexcept {
-  return try_record(operation, comm, parts, counts, type, root);
+bool only_recorded(MPI_Comm comm, Parts parts, const Numbers& counts, MPI_Datatype type, int root) noexcept {
+  return try_record(comm, parts, counts, type, root);
 }
 
 void end_recording() noexcept {
