@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +58,9 @@ void say(const std::string& text);
 void say_once(const std::string& text);
 /// Marks a warning as known to this rank; true if it already was.
 [[nodiscard]] bool heard(const std::string& text);
+
+/// Bytes of a regular file; nothing of what is none: opening that may never end.
+[[nodiscard]] std::optional<std::uint64_t> bytes_of_file(const std::string& path);
 
 /// Files that ranks write: whole, and for nobody but their owner to change, whatever the umask.
 /// An empty file to write to; nullptr, and errno, if there can be none. What was in it is lost.
