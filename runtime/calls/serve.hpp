@@ -1,7 +1,7 @@
 #pragma once
 /// The one decision on who serves a call, a schedule or the MPI library, on all ranks alike, and the three ways in
 /// which a call with sizes that all ranks know is served then. Of irregular calls only the nonblocking ones are decided
-/// on here: for the others ranks find out about sizes first (entry_vector.cpp).
+/// on here: for the others ranks find out about sizes first (entry_sized.cpp).
 ///
 /// `Call` describes one: AllToAllCall, GatherCall, ReductionCall, BroadcastCall. `native` calls the MPI library with
 /// the very same arguments.
@@ -150,7 +150,7 @@ template <class Call>
   return std::make_unique<OnPrivateChannel>(std::move(channel), call, team);
 }
 
-/// The functions above say what becomes of a call; entry_vector.cpp has its own for calls of different sizes.
+/// The functions above say what becomes of a call; entry_sized.cpp has its own for calls of different sizes.
 template <class Call>
 int blocking(LibraryCall name, const Call& call, Native native) {
   if (recording && call.only_recorded()) [[unlikely]]

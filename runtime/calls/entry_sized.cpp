@@ -1,5 +1,5 @@
-/// Calls with messages of different sizes, as the preloaded shim hands them over. A call either runs a plan or is
-/// passed on unchanged; which one the ranks find out together.
+/// Calls that may be scheduled, as the preloaded shim hands them over: blocking, nonblocking and persistent ones, with
+/// counts of either size. Of those with messages of different sizes the ranks find out together who serves them.
 
 #include <tuple>
 
@@ -213,7 +213,9 @@ std::unique_ptr<Operation> operation_on(std::shared_ptr<PrivateChannel> channel,
 
 #define REACH(reach, shape) \
   Reach { Reach::reach, shape##_ROOT }
-#define EVERY_FORM(Name, name, reach, shape, Place) \
+#define FORMS_OF_SIDES(Name, name, reach, shape, Place) \
   HOCKET_EVERY_FORM(Name, name, shape, Place, (Sides{comm, REACH(reach, shape), shape##_SIDES}))
-LOCALLY_SIZED_CALLS(EVERY_FORM)
-#undef EVERY_FORM  // the sources of a room are compiled as one
+#define FORMS_OF_BLOCKS(Name, name, Call, shape, Place) \
+  HOCKET_EVERY_FORM(Name, name, shape, Place, (Call{shape##_ARGUMENTS}))
+LOCALLY_SIZED_CALLS(FORMS_OF_SIDES)
+GLOBALLY_SIZED_CALLS(FORMS_OF_BLOCKS)
