@@ -148,6 +148,13 @@ RecordedComm& recorded(MPI_Comm comm) {
   return Attached<RecordedComm>::attach(comm, std::make_unique<RecordedComm>(file().add_comm(recorded_ranks(comm))));
 }
 
+/// `bytes` of each message go to the ranks `to`.
+std::vector<Volume> row_of(std::span<const int> to, std::span<const std::uint64_t> bytes) {
+  constexpr Rank nobody = ~Rank{0};
+  std::uint64_t kept = 0;
+  return sum_by_peer(to, bytes, nobody, kept);
+}
+
 /// Volumes that this rank sends to each rank of MPI_COMM_WORLD, itself included, except its own contribution to an
 /// all-gather.
 std::vector<Volume> row_of(const std::vector<int>& world, MPI_Comm comm, Reach reach, const VectorSide& sends,
@@ -167,9 +174,7 @@ std::vector<Volume> row_of(const std::vector<int>& world, MPI_Comm comm, Reach r
     if (const std::int64_t count = side.counts[message]; count > 0 && side.types[message] != MPI_DATATYPE_NULL)
       bytes[i] = quick_bytes_of(count, side.types[message]);
   }
-  constexpr Rank nobody = ~Rank{0};
-  std::uint64_t kept = 0;
-  return sum_by_peer(to, bytes, nobody, kept);
+  return row_of(to, bytes);
 }
 
 /// Elements that `own` sends to `to`.
@@ -202,9 +207,7 @@ std::vector<Volume> row_of(const std::vector<int>& world, MPI_Comm comm, Parts p
   for (std::size_t i = 0; i < to.size(); ++i)
     if (const std::int64_t count = part(parts, counts, root, static_cast<std::size_t>(own), i, to.size()); count > 0)
       bytes[i] = quick_bytes_of(count, type);
-  constexpr Rank nobody = ~Rank{0};
-  std::uint64_t kept = 0;
-  return sum_by_peer(to, bytes, nobody, kept);
+  return row_of(to, bytes);
 }
 
 template <class... Described>

@@ -161,14 +161,12 @@ static const char* why_no_runtime(void) {
     if (found[call] == NULL) return "the runtime lacks a call; run 'hocket run' again to rebuild it";
   }
   const int* requests = dlsym(runtime, "hocket_live_requests");
-  if (requests == NULL) return "the runtime lacks its number of requests; run 'hocket run' again to rebuild it";
   const int* theirs = dlsym(runtime, "hocket_pending_setups");
-  if (theirs == NULL) return "the runtime lacks its number of pending setups; run 'hocket run' again to rebuild it";
   int (*reporting)(void) = (int (*)(void))(uintptr_t)dlsym(runtime, "hocket_reporting");
   void* begins = dlsym(runtime, "hocket_call_begins");
   void* ends = dlsym(runtime, "hocket_call_ends");
-  if (reporting == NULL || begins == NULL || ends == NULL)
-    return "the runtime lacks its report; run 'hocket run' again to rebuild it";
+  if (requests == NULL || theirs == NULL || reporting == NULL || begins == NULL || ends == NULL)
+    return "the runtime lacks its counters or its report; run 'hocket run' again to rebuild it";
   if (reporting()) {
     call_begins = (void (*)(int, const void*, const word*))(uintptr_t)begins;
     call_ends = (void (*)(void))(uintptr_t)ends;
