@@ -125,13 +125,12 @@ std::uint64_t ranks_of(const Team& team) { return static_cast<std::uint64_t>(tea
 
 }  // namespace
 
-std::optional<FallbackReason> ReductionCall::refused(Form form) const {
+std::optional<FallbackReason> ReductionCall::reduced(Form form, bool& settled) const {
   const Reducible can = reducible(op, type);
+  settled = settings().sums != Sums::free && !can.exactly;
   if (form == Form::blocking ? can.at_all : can.later) return std::nullopt;
   return FallbackReason::operation;
 }
-
-bool ReductionCall::settled() const { return settings().sums != Sums::free && !reducible(op, type).exactly; }
 
 const std::byte* ReductionCall::contribution() const {
   return static_cast<const std::byte*>(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);

@@ -199,10 +199,9 @@ struct ReductionCall {
   MPI_Op op;
   MPI_Comm comm;
 
-  /// The reason why the MPI library must serve the call because of its operation or type.
-  [[nodiscard]] std::optional<FallbackReason> refused(Form form) const;
-  /// True if the result depends on the candidate, and the user wants it reproducible while the program runs.
-  [[nodiscard]] bool settled() const;
+  /// The reason why the MPI library must serve the call because of its operation or type. `settled`: whether its result
+  /// depends on the candidate, and the user wants it reproducible while the program runs.
+  [[nodiscard]] std::optional<FallbackReason> reduced(Form form, bool& settled) const;
 
  protected:
   ReductionCall(const void* from, void* to, MPI_Datatype elements, MPI_Op operation, MPI_Comm communicator)

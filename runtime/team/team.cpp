@@ -109,11 +109,6 @@ Team* Team::find_any(MPI_Comm comm) {
   return team;
 }
 
-Team* Team::find(MPI_Comm comm) {
-  Team* const team = find_any(comm);
-  return team != nullptr && team->met_ ? team : nullptr;
-}
-
 Team* Team::known(MPI_Comm comm) {
   if (Team* const team = find_any(comm)) return team;
   if (!plain_intracommunicator(comm)) return nullptr;

@@ -84,8 +84,6 @@ class Team final : public Members {
   [[nodiscard]] static Team& of(MPI_Comm comm) { return *of_any(comm); }
   /// Like of(), for any communicator: null for an intercommunicator and for none. Collective.
   [[nodiscard]] static Team* of_any(MPI_Comm comm);
-  /// Like of_any(), but null if the ranks have not agreed on anything yet. Local.
-  [[nodiscard]] static Team* find(MPI_Comm comm);
   /// Like of_any(), but local: until the ranks meet(), only rank(), size(), choices() and could_meet() mean something.
   [[nodiscard]] static Team* known(MPI_Comm comm);
 
