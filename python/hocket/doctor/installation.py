@@ -52,7 +52,7 @@ def _prepared(case: Case, shim: str) -> Iterator[Finding]:
     if runtime is None:
         yield problem(f"LD_PRELOAD names {shim}, but HOCKET_RUNTIME is not set", ANEW)
         return
-    missing = [path for path in (runtime[1], *plans.split(":")) if path and not Path(path).exists()]
+    missing = [path for path in (str(runtime[1]), *plans.split(":")) if path and not Path(path).exists()]
     for path in missing:
         yield problem(f"the job is prepared with {path}, which does not exist", ANEW)
     if not missing:
