@@ -145,7 +145,8 @@ static const char* why_no_runtime(void) {
   if (is_disabled()) return "HOCKET_DISABLE=1 passes every call to the MPI library";
   const char* built_for = getenv("HOCKET_RUNTIME"); /* its MPI, then its path */
   const char* path = built_for == NULL ? NULL : strchr(built_for, '/');
-  if (path == NULL) return "HOCKET_RUNTIME does not name a runtime; start the program with 'hocket run'";
+  if (path == NULL || path == built_for)
+    return "HOCKET_RUNTIME does not name an MPI and its runtime; start the program with 'hocket run'";
   mpi_version_fn get_version = (mpi_version_fn)(uintptr_t)own_function(&mpi, HOCKET_LANDMARK);
   mpi_abi_fn get_abi = (mpi_abi_fn)(uintptr_t)own_function(&mpi, "PMPI_Abi_get_version");
   if (get_version == NULL) return "this process uses no MPI library that Hocket supports";

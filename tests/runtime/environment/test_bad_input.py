@@ -150,12 +150,13 @@ def test_placement_files(check: Check, tmp_path: Path, content: bytes, complaint
     assert max(map(len, said.splitlines())) < 1100 and "�" not in said
 
 
-@pytest.mark.parametrize("runtime", ["/nonexistent.so", "/etc/passwd", "libm"])
+@pytest.mark.parametrize("runtime", ["/nonexistent.so", "/etc/passwd", "libm", "of no MPI"])
 def test_a_runtime_that_is_none(mpi: Mpi, check: Check, runtime: str, tmp_path: Path) -> None:
     if runtime == "libm":
         runtime = str(tmp_path / "empty.so")
         subprocess.run(["cc", "-shared", "-x", "c", "/dev/null", "-o", runtime], check=True, timeout=60)
-    said = check(SUBSETS, "chain:2,2", 4, exports={"HOCKET_RUNTIME": f'"${{HOCKET_RUNTIME%%/*}}{runtime}"'})
+    value = "/${HOCKET_RUNTIME#*/}" if runtime == "of no MPI" else f"${{HOCKET_RUNTIME%%/*}}{runtime}"
+    said = check(SUBSETS, "chain:2,2", 4, exports={"HOCKET_RUNTIME": f'"{value}"'})
     assert said.count("hocket: not active:") == 1, said
 
 

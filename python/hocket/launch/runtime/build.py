@@ -82,7 +82,7 @@ class Runtime:
 def prepared_runtime(environment: Mapping[str, str]) -> tuple[str, Path] | None:
     """The MPI and the library that ``HOCKET_RUNTIME`` names in a prepared environment."""
     mpi, slash, path = environment.get("HOCKET_RUNTIME", "").partition("/")
-    return (mpi.rstrip(), Path(slash + path)) if slash else None
+    return (mpi.rstrip(), Path(slash + path)) if mpi and slash else None
 
 
 def name_of_mpi(mpi: str) -> str:
