@@ -69,13 +69,11 @@ class Launch:
         network, places = lot.choice(NETWORKS)
         settings = dict(EVERYTHING) if lot.random() < 0.9 else {}
         settings["HOCKET_SEGMENT"] = lot.choice(["1024", "1031", "4096", "16384"])
-        settings["HOCKET_RELEASE_THRESHOLD"] = lot.choice(["0", "0", "2000"])
-        settings["HOCKET_SLEEP_US"] = lot.choice(["0", "200"])
         settings["HOCKET_ALGORITHM"] = lot.choice(["", "", "LP", "RS_NLH"])
         ranks = lot.choice([places, lot.randint(2, places)])
         threads, flow, reports = lot.choice([1, 1, 1, 3]), lot.choice(FLOWS), lot.random() < 0.5
         if lot.random() < 0.3:
-            settings["HOCKET_CANDIDATE"] = lot.choice(TWO_LEVEL)
+            settings["HOCKET_CHOOSE"] = lot.choice(TWO_LEVEL)
             settings["HOCKET_HOST_MEMORY"] = lot.choice(["20000", "65536", "67108864"])
         most = 9 if threads == 1 else 4  # many threads on few cores take long
         return cls(first, count, min(ranks, most), network, threads, flow, settings, reports)

@@ -41,7 +41,7 @@ def record(job: Job, cell: Row, arguments: argparse.Namespace) -> list[Row]:
     native_first = sorted(zip(words[::2], words[1::2], strict=True), key=lambda one: one[0] != "native")
     rows: list[Row] = []
     for name, predicted in native_first:
-        variables = None if name == "native" else {"HOCKET_CANDIDATE": name}
+        variables = None if name == "native" else {"HOCKET_CHOOSE": name}
         told = run(calls, variables)
         agree = told.agree if name == "native" else agree
         seconds = None if name == "native" else float(predicted) / 1e3

@@ -27,7 +27,7 @@ from unittest.mock import patch
 from hocket.lab import Lab, LabOptions, RunResult
 from hocket.launch.environment import RuntimeOptions, scheduled_environment
 from hocket.launch.mpi import Mpi, mpi4py_environment
-from hocket.launch.placement import PACING, VARIABLE
+from hocket.launch.placement import VARIABLE
 from hocket.network import read_known_network, read_network_description
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -123,8 +123,10 @@ def calls(fabric: Fabric, mpi: Mpi, pattern: str, arguments: argparse.Namespace,
         HASHED: environment(mpi, fabric.plain, "off", "off"),
         HELD: environment(mpi, fabric.found, "hold", "off"),
     }
-    if arguments.unpaced:
-        environments[UNPACED] = environments[HELD] | {PACING: "0"}
+    if arguments.unpaced:  # by a table of paths that says no rate
+        table, unpaced = Path(environments[HELD][VARIABLE].partition(":")[2]), work / "unpaced.txt"
+        unpaced.write_text(re.sub(r"^pace .*\n", "", table.read_text(), flags=re.MULTILINE))
+        environments[UNPACED] = environments[HELD] | {VARIABLE: f"hold:{unpaced}"}
     size = arguments.bytes * (fabric.lab.ranks if pattern == "all-reduce" else 1)
     command = [str(program), CALLS[pattern], f"{size}:{arguments.repetitions}"]
     shuffle = None if pattern == "all-to-all" else fabric.seed

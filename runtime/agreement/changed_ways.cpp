@@ -29,7 +29,7 @@ class Ways {
   }
 
  private:
-  Ways() : ways_(settings().paths != "off" && is_first_of_host() ? settings().paths_table : "") {
+  Ways() : ways_(is_first_of_host() ? settings().paths_table : "") {
     const SeenWays& seen = ways_.seen();
     if (settings().log > 0 && seen.asked > 0 && launched_rank() == 0)
       say("paths found " + seen.found + ": of " + std::to_string(seen.asked) + " connections of this host " +

@@ -6,6 +6,7 @@
 
 #include "runtime/mpi/datatypes.hpp"
 #include "runtime/plan/settings.hpp"
+#include "runtime/record/record.hpp"
 #include "runtime/team/team.hpp"
 
 namespace hocket::runtime {
@@ -16,6 +17,10 @@ std::size_t AllToAllCall::message_bytes(const Team&) const {
 
 std::uint64_t AllToAllCall::sent_bytes(const Team& team) const {
   return message_bytes(team) * static_cast<std::uint64_t>(team.size() - 1);
+}
+
+bool AllToAllCall::only_recorded() const noexcept {
+  return runtime::only_recorded(comm, {}, equal(sendbuf, sendcount, sendtype), equal(recvbuf, recvcount, recvtype));
 }
 
 AllToAll::AllToAll(const Exchange& exchange, const AllToAllCall& call)
@@ -60,6 +65,11 @@ std::uint64_t GatherCall::sent_bytes(const Team& team) const {
   return quick_bytes_of(own, recvtype) * static_cast<std::uint64_t>(team.size() - 1);
 }
 
+bool GatherCall::only_recorded() const noexcept {
+  return runtime::only_recorded(comm, {}, same(sendbuf, sendcount, sendtype),
+                                {recvbuf, recvcounts, places, Types(recvtype)});
+}
+
 std::vector<Block> GatherCall::contributions(std::size_t n) const {
   MPI_Aint lower = 0, extent = 0;
   check(PMPI_Type_get_extent(recvtype, &lower, &extent));
@@ -93,6 +103,10 @@ std::uint64_t BroadcastCall::sent_bytes(const Team& team) const {
   return team.rank() == root ? quick_bytes_of(count, type) * static_cast<std::uint64_t>(team.size() - 1) : 0;
 }
 
+bool BroadcastCall::only_recorded() const noexcept {
+  return runtime::only_recorded(comm, Parts::from_root, Numbers::all(count), type, root);
+}
+
 Traffic Broadcast::pack() {
   std::vector<Block> blocks(planned().demand.ranks);
   const auto root = static_cast<std::size_t>(call_.root);
@@ -111,13 +125,12 @@ std::uint64_t ranks_of(const Team& team) { return static_cast<std::uint64_t>(tea
 
 }  // namespace
 
-std::optional<FallbackReason> ReductionCall::refused(Form form) const {
+std::optional<FallbackReason> ReductionCall::reduced(Form form, bool& settled) const {
   const Reducible can = reducible(op, type);
+  settled = settings().sums != Sums::free && !can.exactly;
   if (form == Form::blocking ? can.at_all : can.later) return std::nullopt;
   return FallbackReason::operation;
 }
-
-bool ReductionCall::settled() const { return settings().sums != Sums::free && !reducible(op, type).exactly; }
 
 const std::byte* ReductionCall::contribution() const {
   return static_cast<const std::byte*>(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf);
@@ -129,6 +142,10 @@ std::size_t AllReduceCall::message_bytes(const Team& team) const {
 
 std::uint64_t AllReduceCall::sent_bytes(const Team& team) const {
   return 2 * quick_bytes_of(count, type) / ranks_of(team) * (ranks_of(team) - 1);
+}
+
+bool AllReduceCall::only_recorded() const noexcept {
+  return runtime::only_recorded(comm, Parts::to_all, Numbers::all(count), type, 0);
 }
 
 ReductionBuffers AllReduceCall::buffers(std::size_t, std::size_t ranks) const {
@@ -153,6 +170,10 @@ std::uint64_t ReduceScatterCall::sent_bytes(const Team& team) const {
   return message_bytes(team) * (ranks_of(team) - 1);
 }
 
+bool ReduceScatterCall::only_recorded() const noexcept {
+  return runtime::only_recorded(comm, Parts::to_owners, counts, type, 0);
+}
+
 ReductionBuffers ReduceScatterCall::buffers(std::size_t, std::size_t ranks) const {
   std::vector<std::int64_t> elements;
   for (std::size_t i = 0; i < ranks; ++i) elements.push_back(counts[i]);
@@ -163,6 +184,10 @@ std::size_t ReduceCall::message_bytes(const Team&) const { return quick_bytes_of
 
 std::uint64_t ReduceCall::sent_bytes(const Team& team) const {
   return team.rank() == root ? 0 : quick_bytes_of(count, type);
+}
+
+bool ReduceCall::only_recorded() const noexcept {
+  return runtime::only_recorded(comm, Parts::to_root, Numbers::all(count), type, root);
 }
 
 ReductionBuffers ReduceCall::buffers(std::size_t rank, std::size_t ranks) const {

@@ -21,6 +21,8 @@ namespace hocket::runtime {
 class AllToAll;
 class TwoLevelAllToAll;
 
+// Every call tells by only_recorded() whether it is recorded and nothing else is to be done (record.hpp).
+
 /// MPI_Alltoall.
 struct AllToAllCall {
   using Operation = AllToAll;
@@ -42,6 +44,7 @@ struct AllToAllCall {
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   /// Bytes that this rank sends to others.
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
+  [[nodiscard]] bool only_recorded() const noexcept;
   void hold(HeldArguments& held, const Team&) {
     sendtype = held.type(sendbuf == MPI_IN_PLACE ? MPI_DATATYPE_NULL : sendtype);
     recvtype = held.type(recvtype);
@@ -106,6 +109,7 @@ struct GatherCall {
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
   /// The contributions of ranks 0, 1, …, n − 1.
   [[nodiscard]] std::vector<Block> contributions(std::size_t n) const;
+  [[nodiscard]] bool only_recorded() const noexcept;
   void hold(HeldArguments& held, const Team& team);
 
  private:
@@ -157,6 +161,7 @@ struct BroadcastCall {
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   /// Bytes that this rank would send to others if nobody forwarded.
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
+  [[nodiscard]] bool only_recorded() const noexcept;
   void hold(HeldArguments& held, const Team&) { type = held.type(type); }
 };
 
@@ -194,10 +199,9 @@ struct ReductionCall {
   MPI_Op op;
   MPI_Comm comm;
 
-  /// The reason why the MPI library must serve the call because of its operation or type.
-  [[nodiscard]] std::optional<FallbackReason> refused(Form form) const;
-  /// True if the result depends on the candidate, and the user wants it reproducible while the program runs.
-  [[nodiscard]] bool settled() const;
+  /// The reason why the MPI library must serve the call because of its operation or type. `settled`: whether its result
+  /// depends on the candidate, and the user wants it reproducible while the program runs.
+  [[nodiscard]] std::optional<FallbackReason> reduced(Form form, bool& settled) const;
 
  protected:
   ReductionCall(const void* from, void* to, MPI_Datatype elements, MPI_Op operation, MPI_Comm communicator)
@@ -222,6 +226,7 @@ struct AllReduceCall : ReductionCall {
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   /// The part of every other rank to the one that adds it up, the own sum to every other rank.
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
+  [[nodiscard]] bool only_recorded() const noexcept;
   [[nodiscard]] ReductionBuffers buffers(std::size_t rank, std::size_t ranks) const;
 };
 
@@ -248,6 +253,7 @@ struct ReduceScatterCall : ReductionCall {
   /// Average bytes of a block.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
+  [[nodiscard]] bool only_recorded() const noexcept;
   [[nodiscard]] ReductionBuffers buffers(std::size_t rank, std::size_t ranks) const;
   /// Counts alone: nonblocking and persistent reductions are scheduled only for predefined datatypes and operations,
   /// which the program cannot free.
@@ -275,6 +281,7 @@ struct ReduceCall : ReductionCall {
   /// Bytes of the whole vector: the root has the only block.
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
+  [[nodiscard]] bool only_recorded() const noexcept;
   [[nodiscard]] ReductionBuffers buffers(std::size_t rank, std::size_t ranks) const;
 };
 

@@ -93,33 +93,34 @@ template <class Call>
 }
 
 /// A nonblocking operation. It begins when the one before on its channel is over, or handed over.
-template <class Call>
 class OnPrivateChannel final : public Operation {
  public:
+  template <class Call>
   OnPrivateChannel(std::shared_ptr<PrivateChannel> channel, const Call& call, const Team& team)
       : channel_(std::move(channel)),
         exchange_(channel_->exchange(call.kind())),
-        operation_(*exchange_, held_on(channel_->comm(), call, held_, team)),
+        operation_(
+            std::make_unique<typename Call::Operation>(*exchange_, held_on(channel_->comm(), call, held_, team))),
         clear_(channel_->queue()) {}
   ~OnPrivateChannel() override { *clear_.second = true; }
 
   void begin() override {
     if (!may_begin()) return;
     begun_ = true;
-    operation_.begin();
+    operation_->begin();
   }
   [[nodiscard]] bool advance() override {
     if (!begun_) begin();
-    return begun_ && operation_.advance();
+    return begun_ && operation_->advance();
   }
-  [[nodiscard]] std::uint64_t moves() const override { return operation_.moves(); }
+  [[nodiscard]] std::uint64_t moves() const override { return operation_->moves(); }
   void post_remaining() override {
     if (!begun_) begin();
     if (!begun_) return;
-    operation_.post_remaining();
-    if (operation_.handed_over()) *clear_.second = true;
+    operation_->post_remaining();
+    if (operation_->handed_over()) *clear_.second = true;
   }
-  [[nodiscard]] bool handed_over() const override { return begun_ && operation_.handed_over(); }
+  [[nodiscard]] bool handed_over() const override { return begun_ && operation_->handed_over(); }
 
  private:
   [[nodiscard]] bool may_begin() const { return clear_.first == nullptr || *clear_.first; }
@@ -127,7 +128,7 @@ class OnPrivateChannel final : public Operation {
   std::shared_ptr<PrivateChannel> channel_;
   HeldArguments held_;
   std::shared_ptr<const Exchange> exchange_;
-  typename Call::Operation operation_;
+  std::unique_ptr<Operation> operation_;
   std::pair<PrivateChannel::Clear, PrivateChannel::Clear> clear_;
   bool begun_ = false;
 };

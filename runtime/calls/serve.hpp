@@ -1,7 +1,7 @@
 #pragma once
 /// The one decision on who serves a call, a schedule or the MPI library, on all ranks alike, and the three ways in
 /// which a call with sizes that all ranks know is served then. Of irregular calls only the nonblocking ones are decided
-/// on here: for the others ranks find out about sizes first (entry_vector.cpp).
+/// on here: for the others ranks find out about sizes first (entry_sized.cpp).
 ///
 /// `Call` describes one: AllToAllCall, GatherCall, ReductionCall, BroadcastCall. `native` calls the MPI library with
 /// the very same arguments.
@@ -68,58 +68,38 @@ struct Server {
 [[nodiscard]] bool erroneous(LibraryCall name, const VectorCall& call, const Neighbours& neighbours, Reach reach);
 
 template <class Call>
-[[nodiscard]] bool has_root(const Call& call) {
-  return call.kind().collective->rooted;
-}
-
-/// True if a rank cannot end the call before all others have begun it, whoever serves it. The only calls in which the
-/// ranks agree on anything (docs/decisions/0063-what-is-agreed-waits-for-who-waits.md).
-template <class Call>
-[[nodiscard]] bool waits_for_all(const Team& team, const Call& call) {
-  if (has_root(call) || call.message_bytes(team) == 0) return false;
-  if constexpr (requires { call.concerns_all(team); }) return call.concerns_all(team);
-  return true;
-}
-
-template <class Call>
 [[nodiscard]] Facts facts_of(const Team& team, const Call& call, Form form) {
   Facts facts{call.comm, call.kind(), form, call.message_bytes(team)};
-  facts.waits = waits_for_all(team, call);
-  if constexpr (requires { call.settled(); }) facts.settled = call.settled();
+  facts.waits = !facts.kind.collective->rooted && facts.bytes > 0;
+  if constexpr (requires { call.concerns_all(team); }) facts.waits = facts.waits && call.concerns_all(team);
   if constexpr (requires { typename Call::TwoLevel; }) facts.has_two_level = true;
-  if constexpr (requires { call.refused(form); }) facts.refused = call.refused(form);
+  if constexpr (requires { call.reduced(form, facts.settled); }) facts.refused = call.reduced(form, facts.settled);
   return facts;
 }
 
+/// Before all ranks wait for each other what they have left is completed: in blocking calls.
 template <class Call>
 [[nodiscard]] Server server_of(Team* team, const Call& call, Form form) {
-  return team != nullptr ? who_serves(*team, facts_of(*team, call, form))
-                         : Server{.why = FallbackReason::intercommunicator};
-}
-
-/// Before all ranks wait for each other what they have left is completed.
-template <class Call>
-[[nodiscard]] Server server_of_blocking(const Call& call) {
-  Team* const team = Team::known(call.comm);
-  if (team != nullptr && waits_for_all(*team, call)) {
+  if (team == nullptr) return {.why = FallbackReason::intercommunicator};
+  const Facts facts = facts_of(*team, call, form);
+  if (facts.waits && form == Form::blocking) {
     complete_pending(call.comm);
     if (team->is_time_for_ways()) follow_ways(call.comm, *team);
   }
-  return server_of(team, call, Form::blocking);
+  return who_serves(*team, facts);
 }
 
+/// `team`: null for an intercommunicator.
 template <class Call>
-void note_passed_on(const Call& call, FallbackReason why) {
-  static const std::string none;
-  const Team* const team = Team::known(call.comm);
-  const bool known = reporting && team != nullptr;
-  note_native(why, known ? call.sent_bytes(*team) : 0, known && has_root(call) ? call.message_bytes(*team) : 0,
-              known ? team->problem_of(why) : none);
+void note_passed_on(const Call& call, const Team* team, FallbackReason why) {
+  if (!reporting || team == nullptr) return note_native(why);
+  const bool has_root = call.kind().collective->rooted;
+  note_native(why, call.sent_bytes(*team), has_root ? call.message_bytes(*team) : 0, team->problem_of(why));
 }
 
 template <class Call>
 void note_served(const Exchange& exchange, const Call& call, const Team& team) {
-  note_scheduled(exchange, call.sent_bytes(team), call.message_bytes(team), has_root(call));
+  note_scheduled(exchange, call.sent_bytes(team), call.message_bytes(team), call.kind().collective->rooted);
 }
 
 inline void carry_out(Operation&& operation, Deadline deadline) {
@@ -129,7 +109,7 @@ inline void carry_out(Operation&& operation, Deadline deadline) {
 
 /// Runs the call by a schedule, on this rank.
 template <class Call>
-void run(const Exchange& exchange, const Call& call, Deadline deadline) {
+void run(const Exchange& exchange, const Call& call, Team&, Deadline deadline) {
   if constexpr (requires { typename Call::TwoLevel; })
     if (exchange.host_team() != nullptr) return carry_out(typename Call::TwoLevel(exchange, call), deadline);
   carry_out(typename Call::Operation(exchange, call), deadline);
@@ -137,8 +117,7 @@ void run(const Exchange& exchange, const Call& call, Deadline deadline) {
 
 /// Before anything that other ranks take part in.
 template <class Call>
-[[nodiscard]] bool is_erroneous_here(LibraryCall name, const Call& call) {
-  const Team* const team = Team::known(call.comm);
+[[nodiscard]] bool is_erroneous_here(LibraryCall name, const Call& call, const Team* team) {
   if (team == nullptr || !erroneous(name, call, *team)) return false;
   note_native(FallbackReason::erroneous);
   return true;
@@ -147,38 +126,42 @@ template <class Call>
 template <class Call>
 [[nodiscard]] std::unique_ptr<Operation> operation_on(std::shared_ptr<PrivateChannel> channel, const Call& call,
                                                       const Team& team) {
-  return std::make_unique<OnPrivateChannel<Call>>(std::move(channel), call, team);
+  return std::make_unique<OnPrivateChannel>(std::move(channel), call, team);
 }
 
-/// The functions above say what becomes of a call; entry_vector.cpp has its own for calls of different sizes.
-template <class Call, class Native>
+/// The functions above say what becomes of a call; entry_sized.cpp has its own for calls of different sizes.
+template <class Call>
 int blocking(LibraryCall name, const Call& call, Native native) {
+  if (recording && call.only_recorded()) [[unlikely]]
+    return native();
   return guarded(call.comm, [&]() -> int {
-    if (is_erroneous_here(name, call)) return wait_in_mpi(native);
-    Server server = server_of_blocking(call);
+    Team* const team = Team::known(call.comm);
+    if (is_erroneous_here(name, call, team)) return wait_in_mpi(native);
+    Server server = server_of(team, call, Form::blocking);
     int code = MPI_SUCCESS;
     if (server.exchange == nullptr) {
-      note_passed_on(call, server.why);
+      note_passed_on(call, team, server.why);
       code = wait_in_mpi(native);
     } else {
-      Team& team = *Team::known(call.comm);
-      const Serving serving = team.schedule_serves();  // whatever becomes of the call on this rank
-      run(*server.exchange, call, server.chosen.deadline());
-      note_served(*server.exchange, call, team);
+      const Serving serving = team->schedule_serves();  // whatever becomes of the call on this rank
+      run(*server.exchange, call, *team, server.chosen.deadline());
+      note_served(*server.exchange, call, *team);
     }
     server.chosen.over();
     return code;
   });
 }
 
-template <class Call, class Native>
+template <class Call>
 int nonblocking(LibraryCall name, const Call& call, MPI_Request* request, Native native) {
+  if (recording && call.only_recorded()) [[unlikely]]
+    return native();
   return guarded(call.comm, [&]() -> int {
-    if (is_erroneous_here(name, call)) return native();
     Team* const team = Team::known(call.comm);
+    if (is_erroneous_here(name, call, team)) return native();
     Server server = server_of(team, call, Form::nonblocking);
     if (server.channel == nullptr) {
-      note_passed_on(call, server.why);
+      note_passed_on(call, team, server.why);
       return native();
     }
     const std::shared_ptr<const Exchange> exchange = server.channel->exchange(call.kind());
@@ -189,10 +172,13 @@ int nonblocking(LibraryCall name, const Call& call, MPI_Request* request, Native
 }
 
 /// The MPI library makes the request; if the call can be scheduled the runtime serves it, else it is the library's.
-template <class Call, class Native>
+template <class Call>
 int persistent(LibraryCall name, const Call& call, MPI_Request* request, Native native) {
+  if (recording && call.only_recorded()) [[unlikely]]
+    return native();
   return guarded(call.comm, [&]() -> int {
-    const bool wrong = is_erroneous_here(name, call);
+    Team* const team = Team::known(call.comm);
+    const bool wrong = is_erroneous_here(name, call, team);
     const int code = wait_in_mpi(native);
     if (wrong) return code;
     if (code != MPI_SUCCESS) {
@@ -200,14 +186,13 @@ int persistent(LibraryCall name, const Call& call, MPI_Request* request, Native 
       return code;
     }
     complete_pending(call.comm);
-    Team* const team = Team::known(call.comm);
     Server server = server_of(team, call, Form::persistent);
     const Exchange*& exchange = server.exchange;
     if (exchange != nullptr && exchange->planned().forwards() && !all_may_forward(call.comm))
       server = {.why = FallbackReason::forwards};
     std::optional<PrivateComms::Lease> lease = exchange != nullptr ? team->lease(call.comm) : std::nullopt;
     if (!lease) {
-      note_passed_on(call, server.why);
+      note_passed_on(call, team, server.why);
       return code;
     }
     note_served(*exchange, call, *team);
@@ -220,26 +205,23 @@ int persistent(LibraryCall name, const Call& call, MPI_Request* request, Native 
 
 }  // namespace hocket::runtime
 
-/// One name of a call as the shim hands it over: `recorded` is true where it is only to be recorded.
-#define HOCKET_ENTRY(Name, name, parameters, arguments, recorded, served) \
-  HOCKET_CALL hocket_##name parameters {                                  \
-    using namespace hocket::runtime;                                      \
-    const char* const operation = "MPI_" #Name;                           \
-    const auto native = [&] { return PMPI_##Name arguments; };            \
-    if (recording && recorded) [[unlikely]]                               \
-      return native();                                                    \
-    const Called called(operation);                                       \
-    return served;                                                        \
+/// One name of a call as the shim hands it over.
+#define HOCKET_ENTRY(Name, name, parameters, arguments, served) \
+  HOCKET_CALL hocket_##name parameters {                        \
+    using namespace hocket::runtime;                            \
+    const auto native = [&] { return PMPI_##Name arguments; };  \
+    const Called called("MPI_" #Name);                          \
+    return served;                                              \
   }
-#define HOCKET_SIZED(Name, name, c, shape, Count, Place, recorded, call)                                      \
-  HOCKET_ENTRY(Name##c, name##c, (shape##_PARAMETERS(Count, Place)), (shape##_ARGUMENTS), recorded,           \
-               blocking(LibraryCall::Name, call, native))                                                     \
-  HOCKET_ENTRY(I##name##c, i##name##c, (shape##_PARAMETERS(Count, Place), MPI_Request * request),             \
-               (shape##_ARGUMENTS, request), recorded, nonblocking(LibraryCall::Name, call, request, native)) \
-  HOCKET_ENTRY(Name##_init##c, name##_init##c,                                                                \
-               (shape##_PARAMETERS(Count, Place), MPI_Info info, MPI_Request * request),                      \
-               (shape##_ARGUMENTS, info, request), recorded, persistent(LibraryCall::Name, call, request, native))
+#define HOCKET_SIZED(Name, name, c, shape, Count, Place, call)                                      \
+  HOCKET_ENTRY(Name##c, name##c, (shape##_PARAMETERS(Count, Place)), (shape##_ARGUMENTS),           \
+               blocking(LibraryCall::Name, call, native))                                           \
+  HOCKET_ENTRY(I##name##c, i##name##c, (shape##_PARAMETERS(Count, Place), MPI_Request * request),   \
+               (shape##_ARGUMENTS, request), nonblocking(LibraryCall::Name, call, request, native)) \
+  HOCKET_ENTRY(Name##_init##c, name##_init##c,                                                      \
+               (shape##_PARAMETERS(Count, Place), MPI_Info info, MPI_Request * request),            \
+               (shape##_ARGUMENTS, info, request), persistent(LibraryCall::Name, call, request, native))
 /// Every form of a call, with counts of either size. `call` describes it.
-#define HOCKET_EVERY_FORM(Name, name, shape, Place, recorded, call) \
-  HOCKET_SIZED(Name, name, , shape, int, Place, recorded, call)     \
-  HOCKET_SIZED(Name, name, _c, shape, MPI_Count, MPI_Aint, recorded, call)
+#define HOCKET_EVERY_FORM(Name, name, shape, Place, call) \
+  HOCKET_SIZED(Name, name, , shape, int, Place, call)     \
+  HOCKET_SIZED(Name, name, _c, shape, MPI_Count, MPI_Aint, call)

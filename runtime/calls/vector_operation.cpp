@@ -5,6 +5,7 @@
 #include "runtime/irregular/vector_exchanges.hpp"
 #include "runtime/mpi/datatypes.hpp"
 #include "runtime/progress/waiting.hpp"
+#include "runtime/record/record.hpp"
 
 namespace hocket::runtime {
 namespace {
@@ -66,6 +67,11 @@ std::uint64_t RootCall::sent_bytes(const Team& team) const {
   const bool at_root = team.rank() == reach.root;
   if (at_root == gathers()) return 0;
   return message_bytes(team) * static_cast<std::uint64_t>(at_root ? team.size() - 1 : 1);
+}
+
+bool RootCall::only_recorded() const noexcept {
+  const VectorSide one = same(own.buffer, own.count, own.type), of_all = equal(all.buffer, all.count, all.type);
+  return runtime::only_recorded(comm, reach, gathers() ? one : of_all, gathers() ? of_all : one);
 }
 
 VectorCall RootCall::between(const Neighbours& neighbours) const {

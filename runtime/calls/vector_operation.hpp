@@ -66,6 +66,7 @@ struct RootCall {
   [[nodiscard]] std::size_t message_bytes(const Team& team) const;
   /// Bytes that this rank sends to others.
   [[nodiscard]] std::uint64_t sent_bytes(const Team& team) const;
+  [[nodiscard]] bool only_recorded() const noexcept;
   /// This call in the form for messages of different sizes.
   [[nodiscard]] VectorCall between(const Neighbours& neighbours) const;
   void hold(HeldArguments& held, const Team& team);

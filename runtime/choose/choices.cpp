@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <iomanip>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -61,7 +60,8 @@ std::size_t best_predicted(const Choice& choice) {
 void say_predictions(const Choice& choice) {
   std::ostringstream text;
   text << choice.kind.collective->name << ", " << choice.sizes.bytes << " bytes, predicted milliseconds:";
-  text << std::fixed << std::setprecision(3);
+  text << std::fixed;
+  text.precision(3);
   std::vector<std::size_t> preferred(choice.offered.size());
   std::iota(preferred.begin(), preferred.end(), 0);
   std::ranges::stable_sort(preferred, {}, [&](std::size_t i) {

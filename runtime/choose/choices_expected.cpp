@@ -3,7 +3,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
-#include <iomanip>
 #include <limits>
 #include <span>
 #include <sstream>
@@ -24,7 +23,8 @@ namespace {
 std::string rate_text(double bytes_per_second) {
   const bool is_fast = bytes_per_second * 8 >= 1e9;
   std::ostringstream text;
-  text << std::setprecision(3) << bytes_per_second * 8 / (is_fast ? 1e9 : 1e6) << (is_fast ? " Gbit/s" : " Mbit/s");
+  text.precision(3);
+  text << bytes_per_second * 8 / (is_fast ? 1e9 : 1e6) << (is_fast ? " Gbit/s" : " Mbit/s");
   return text.str();
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/choose/kept_timings_file.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -7,7 +8,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -21,18 +21,16 @@
 namespace hocket::runtime {
 namespace {
 
-constexpr std::uintmax_t most_file_bytes = 1 << 20;  // limit per file, enough for thousands of keys
+constexpr std::uint64_t most_file_bytes = 1 << 20;  // limit per file, enough for thousands of keys
 
 std::string path_of(const std::string& place) { return settings().choices + "/" + place + ".txt"; }
 
 /// Empty where nothing is kept, or nothing that can be used, which is said.
 std::vector<KeptTimings> read(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return {};
+  if (access(path.c_str(), F_OK) != 0) return {};
   try {
     std::ifstream file;
-    if (std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) <= most_file_bytes)
-      file.open(path, std::ios::binary);
+    if (bytes_of_file(path).value_or(most_file_bytes + 1) <= most_file_bytes) file.open(path, std::ios::binary);
     if (!file.is_open()) throw InputError("cannot be read");
     return parse_kept_timings(std::string(std::istreambuf_iterator<char>(file), {}));
   } catch (const InputError& problem) {
@@ -70,8 +68,7 @@ std::string known_alone(std::uint64_t wiring_digest, std::size_t ranks) {
   out.text(library_version());
   out.fixed(static_cast<std::uint64_t>(ranks));
   const Settings& s = settings();
-  for (const std::uint64_t value : {static_cast<std::uint64_t>(s.flow_control), s.segment, s.release_threshold})
-    out.fixed(value);
+  for (const std::uint64_t value : {static_cast<std::uint64_t>(s.flow_control), s.segment}) out.fixed(value);
   return eight_digits(out);
 }
 
@@ -101,10 +98,13 @@ std::string place_digest(std::uint64_t wiring_digest, const Numbering& numbering
 bool is_anything_kept(int ranks) {
   if (settings().choices.empty()) return false;
   const std::string begin = known_alone(PlanStore::instance().wiring_digest(), static_cast<std::size_t>(ranks));
-  std::error_code error;
-  for (const auto& file : std::filesystem::directory_iterator(settings().choices, error))
-    if (file.path().filename().string().starts_with(begin)) return true;
-  return false;
+  DIR* const folder = opendir(settings().choices.c_str());
+  if (folder == nullptr) return false;
+  bool found = false;
+  for (const dirent* file = readdir(folder); file != nullptr && !found; file = readdir(folder))
+    found = std::string_view(file->d_name).starts_with(begin);
+  closedir(folder);
+  return found;
 }
 
 std::string mpi_name() {

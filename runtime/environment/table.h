@@ -20,9 +20,8 @@
        "where measured rates of uplinks are kept; empty: they are known and not measured")                            \
   WORD(flow_control, Flow, "HOCKET_FLOW_CONTROL", true, "flow control", "token", "barrier", "free")                   \
   WORD(choose, Choose, "HOCKET_CHOOSE", true,                                                                         \
-       "how a candidate is selected: learn (timings), predict (model), off (thresholds)", "learn", "predict", "off")  \
-  TEXT(candidate, "HOCKET_CANDIDATE", true,                                                                           \
-       "for measurements: the candidate that serves all calls of known sizes; empty: Hocket selects one")             \
+       "how a candidate is selected: learn (timings), predict (model), off (thresholds); or the one for all calls",   \
+       "learn", "predict", "off")                                                                                     \
   TEXT(choices, "HOCKET_CHOICES", false, "directory where learned timings are kept; empty: nothing is kept")          \
   NUMBER(min_bytes, "HOCKET_MIN_BYTES", 0, 0, most_set_bytes, true,                                                   \
          "smallest message, block, or mean contribution of a call that is scheduled; 0: HOCKET_CHOOSE decides")       \
@@ -35,24 +34,17 @@
   TEXT(algorithm, "HOCKET_ALGORITHM", true,                                                                           \
        "irregular calls are planned for their sizes by this algorithm, auto: one for each; empty: where it may gain") \
   NUMBER(segment, "HOCKET_SEGMENT", usual_segment, 1024, most_segment, true, "bytes per MPI message")                 \
-  NUMBER(release_threshold, "HOCKET_RELEASE_THRESHOLD", 0, 0, most_segment, true,                                     \
-         "bytes still missing when the next sender is released")                                                      \
   NUMBER(host_buffers, "HOCKET_HOST_BUFFERS", 0, 0, 1, true,                                                          \
          "1: all buffers are in host memory, although a GPU runtime is loaded")                                       \
-  NUMBER(sleep_us, "HOCKET_SLEEP_US", 0, 0, 100000, false,                                                            \
-         "a waiting rank sleeps at once, for so many microseconds; 0: it polls a little, then sleeps ever longer")    \
   NUMBER(host_memory, "HOCKET_HOST_MEMORY", 64 << 20, 0, 1 << 30, true,                                               \
          "bytes that the ranks of a host share for a communicator, for two-level aggregation; 0: none")               \
   NUMBER(log, "HOCKET_LOG", 0, 0, 2, false, "1: log what each communicator does; 2: also log each call site")         \
   TEXT(trace, "HOCKET_TRACE", false, "where each rank writes a trace, for debugging")                                 \
   TEXT(report, "HOCKET_REPORT", false, "directory where each rank reports on its calls")                              \
-  ELSEWHERE("HOCKET_RUNTIME", "compiled runtime")                                                                     \
-  ELSEWHERE("HOCKET_RUNTIME_MPI", "MPI of the compiled runtime")                                                      \
+  ELSEWHERE("HOCKET_RUNTIME", "MPI and path of the compiled runtime")                                                 \
   TEXT(record, "HOCKET_RECORD", false, "directory where each rank records what its calls send")                       \
-  TEXT(paths, "HOCKET_PATHS", true, "source ports: hold, spread (calls stay with the MPI library) or off")            \
-  TEXT(paths_table, "HOCKET_PATHS_TABLE", false, "source ports of connections to each host of the plan")              \
-  NUMBER(pacing, "HOCKET_PACING", 0, 0, most_set_bytes, false,                                                        \
-         "bytes a second of a connection on planned paths in a scheduled call; 0: as fast as it can")                 \
+  TEXT(paths, "HOCKET_PATHS", false,                                                                                  \
+       "source ports: hold, spread (calls stay with the MPI library) or off; for ranks with ':' and a table of them") \
   ELSEWHERE("HOCKET_MEMORY", "memory profile, made by 'hocket calibrate memory'")                                     \
-  ELSEWHERE("HOCKET_LAB", "directory of a lab")                                                                       \
+  TEXT(lab, "HOCKET_LAB", false, "directory of the lab that this process is in; waiting ranks sleep at once")         \
   ELSEWHERE("HOCKET_CXXFLAGS", "more flags for the compiler that builds the runtime")

@@ -1,9 +1,11 @@
 #include "runtime/environment/variables.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <numeric>
 #include <utility>
 
+#include "core/choose/candidate.hpp"
 #include "core/error.hpp"
 #include "runtime/environment/table.h"
 
@@ -23,7 +25,12 @@ constexpr std::string_view of_tests = "HOCKET_TEST";
   {name, meaning, Kind::word, 0, 0, 0, {__VA_ARGS__}, must_match},
 #define ELSEWHERE(name, meaning) {name, meaning},
 std::span<const Variable> table() {
-  static const Variable all[] = {HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE)};
+  static const std::vector<Variable> all = [] {
+    std::vector<Variable> rows{HOCKET_VARIABLES(TEXT, NUMBER, WORD, ELSEWHERE)};
+    std::vector<std::string_view>& ways = std::ranges::find(rows, "HOCKET_CHOOSE", &Variable::name)->words;
+    for (const Candidate& candidate : all_candidates) ways.push_back(candidate.name);
+    return rows;
+  }();
   return all;
 }
 #undef TEXT
@@ -46,12 +53,14 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// "token, barrier or free"
+/// "token, barrier or free"; of many words the first ones and how many more there are.
 std::string words_of(const Variable& variable) {
+  constexpr std::size_t most = 5;
+  const std::size_t count = variable.words.size(), named = count > most + 1 ? most : count;
   std::string said;
-  for (std::size_t i = 0; i < variable.words.size(); ++i)
-    said += std::string(i == 0 ? "" : i + 1 == variable.words.size() ? " or " : ", ") + std::string(variable.words[i]);
-  return said;
+  for (std::size_t i = 0; i < named; ++i)
+    said += std::string(i == 0 ? "" : i + 1 == count ? " or " : ", ") + std::string(variable.words[i]);
+  return count > named ? said + " or " + std::to_string(count - named) + " more" : said;
 }
 
 std::string wrong_name(std::string_view name) {

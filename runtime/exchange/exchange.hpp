@@ -77,9 +77,9 @@ class Trace {
 struct HostTeam;
 
 /// Runs a rank program as often as it is asked to. Messages travel in segments small enough to be sent eagerly, so that
-/// no rendezvous delays them. When a message is in (or Settings::release_threshold bytes before), its receiver lets the
-/// sender go on and releases the senders that wait for it. Source of the scheme: Faraj and Yuan, section 5; who
-/// releases, and when, was decided by measurement (docs/decisions/0001-receivers-release.md).
+/// no rendezvous delays them. When a message is in, its receiver lets the sender go on and releases the senders that
+/// wait for it. Source of the scheme: Faraj and Yuan, section 5; who releases, and when, was decided by measurement
+/// (docs/decisions/0001-receivers-release.md).
 ///
 /// Forwarded data is sent on segment by segment as it arrives. Sends start in the order of the program; those of one
 /// phase proceed together.

@@ -72,10 +72,7 @@ std::size_t ExchangeRun::length_of(const Messages& messages, std::size_t message
 
 void ExchangeRun::begin() {
   if (owner_.trace_ != nullptr) owner_.trace_->plan(owner_.planned_, owner_.rank_);
-  if (settings_.flow_control == Flow::barrier)
-    begin_phase(0);
-  else
-    begin_phase(every_phase);
+  begin_phase(settings_.flow_control == Flow::barrier ? 0 : every_phase);
 }
 
 bool ExchangeRun::advance() {

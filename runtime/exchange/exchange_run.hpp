@@ -129,7 +129,6 @@ class ExchangeRun {
   void combine_received();
   [[nodiscard]] bool comes_after_another(std::size_t waiting) const;
   void collect_sent(std::size_t slot);
-  [[nodiscard]] std::size_t missing_at_release(std::size_t receive) const;
   void release(std::size_t receive);
   void release_all();
   void keep_tokens(SendSlot& send_slot);

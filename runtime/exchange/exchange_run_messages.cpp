@@ -92,11 +92,11 @@ void ExchangeRun::collect_received(std::size_t index) {
     free_receives_.push_back(index);
   }
   trace("received", slot.message, slot.segment);
-  const std::size_t message = slot.message, missing = --receive_missing_[message];
+  const std::size_t message = slot.message;
   if (slot.segment + 1 == segments_of(traffic_.receives.bytes(message))) last_in_[message] = true;
-  const bool released = remaining_posted_ || order_given_up_;
-  if (signals() && !released && missing == missing_at_release(message)) release(message);
-  if (missing == 0) ++receives_done_;
+  if (--receive_missing_[message] > 0) return;
+  if (signals() && !remaining_posted_ && !order_given_up_) release(message);
+  ++receives_done_;
 }
 
 /// Partial results for the same bytes are combined in the order in which their receives were posted, so that a sum does
@@ -128,11 +128,6 @@ bool ExchangeRun::comes_after_another(std::size_t waiting) const {
                      [&](std::size_t before) { return overlap(spans, slots_[before].spans); });
 }
 
-/// Segments; all of them are never missing.
-std::size_t ExchangeRun::missing_at_release(std::size_t receive) const {
-  return std::min(settings_.release_threshold / segment_, segments_of(traffic_.receives.bytes(receive)) - 1);
-}
-
 void ExchangeRun::release(std::size_t receive) {
   trace("acknowledge", receive);
   signal(program_.receives[receive].src, owner_.tags_.acknowledgement());
@@ -148,7 +143,7 @@ void ExchangeRun::release(std::size_t receive) {
 
 void ExchangeRun::release_all() {
   for (std::size_t r = 0; r < program_.receives.size(); ++r)
-    if (receive_missing_[r] > missing_at_release(r)) release(r);
+    if (receive_missing_[r] > 0) release(r);
 }
 
 /// No send waits for them any more; they must not be left over for the next exchange.
@@ -232,9 +227,8 @@ bool ExchangeRun::may_start(SendSlot& send_slot) {
 /// Its receiver waits for this rank. Forwarded data is not held up for that.
 bool ExchangeRun::owes_signals(std::size_t send) const {
   if (!signals() || held_ || missing_) return false;
-  return std::ranges::any_of(owner_.owed_before_[send], [&](std::size_t receive) {
-    return receive_missing_[receive] > missing_at_release(receive);
-  });
+  return std::ranges::any_of(owner_.owed_before_[send],
+                             [&](std::size_t receive) { return receive_missing_[receive] > 0; });
 }
 
 void ExchangeRun::prepare_next(SendSlot& send_slot) {

@@ -192,8 +192,7 @@ void ExchangeRun::end_message(Stray& stray, std::size_t receive, std::size_t byt
   trace("differs", receive, bytes);
   if ((!mismatch_ || mismatch_->passed_on) && (bytes > expected || !traffic_.may_be_short))
     mismatch_ = {stray.from, bytes, expected, stray.ended_early};
-  const bool released =
-      remaining_posted_ || order_given_up_ || receive_missing_[receive] <= missing_at_release(receive);
+  const bool released = remaining_posted_ || order_given_up_ || receive_missing_[receive] == 0;
   receive_missing_[receive] = 0;
   if (signals() && !released) release(receive);
   ++receives_done_;

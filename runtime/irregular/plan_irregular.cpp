@@ -64,7 +64,7 @@ TrafficMatrix concatenate(MPI_Comm comm, std::span<const Volume> sends) {
   std::string problem;
   try_local(problem, [&] { all.resize(static_cast<std::size_t>(total)); });
   if (first_where(!problem.empty(), comm)) throw InputError("no memory to say who sends how much to whom");
-  const MadeType type = bytes_type(sizeof(Message));
+  const MadeType type = run_of(sizeof(Message));
   run_collective(PMPI_Iallgatherv, row.data(), length, type.get(), all.data(), lengths.data(), places.data(),
                  type.get(), comm);
   return {static_cast<std::uint32_t>(size), std::move(all)};

@@ -106,7 +106,7 @@ Volumes VectorExchanges::ask(MPI_Comm comm, const std::optional<PeerBytes>& peer
     own.most = std::max(own.bytes, clamped_sum(peer_bytes->receives, members_->size()));
     own.known = schedule_cache_.candidates(peer_bytes);
   }
-  const MadeType type = bytes_type(sizeof own);
+  const MadeType type = run_of(sizeof own);
   MPI_Op op = MPI_OP_NULL;
   check(PMPI_Op_create(combine, 1, &op));
   reduce(&own, &all, 1, type.get(), op, comm);

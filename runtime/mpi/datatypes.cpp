@@ -47,12 +47,7 @@ class Inner {
     std::vector<MPI_Aint> addresses(static_cast<std::size_t>(how.addresses) + 1);
     check(PMPI_Type_get_contents(type, how.integers, how.addresses, 1, integers.data(), addresses.data(), &type_));
     count_ = integers.front();
-    derived_ = !Made(type_).predefined();
-  }
-  Inner(const Inner&) = delete;
-  Inner& operator=(const Inner&) = delete;
-  ~Inner() {
-    if (derived_) PMPI_Type_free(&type_);
+    if (!Made(type_).predefined()) derived_.emplace(type_);
   }
   [[nodiscard]] MPI_Datatype get() const { return type_; }
   /// The number of elements in a contiguous type.
@@ -61,7 +56,7 @@ class Inner {
  private:
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   int count_ = 0;
-  bool derived_ = false;
+  std::optional<MadeType> derived_;  ///< the same
 };
 
 /// True if the bytes of one element, which has no gaps, lie in the order in which they are sent. Types for which this
@@ -90,20 +85,15 @@ bool in_order(MPI_Datatype type) {
 /// begins so much earlier.
 class Elements {
  public:
-  Elements(const void* at, MPI_Datatype type)
-      : at_(static_cast<std::byte*>(const_cast<void*>(at))), type_(type), made_(at == nullptr || !committed(type)) {
-    if (!made_) return;
+  Elements(const void* at, MPI_Datatype type) : at_(static_cast<std::byte*>(const_cast<void*>(at))), type_(type) {
+    if (at != nullptr && committed(type)) return;
     static std::byte anchor;
     const int one = 1;
     const MPI_Aint back = at == nullptr ? -reinterpret_cast<MPI_Aint>(&anchor) : 0;
     if (at == nullptr) at_ = &anchor;
     check(PMPI_Type_create_hindexed(1, &one, &back, type, &type_));
+    made_.emplace(type_);
     check(PMPI_Type_commit(&type_));
-  }
-  Elements(const Elements&) = delete;
-  Elements& operator=(const Elements&) = delete;
-  ~Elements() {
-    if (made_) PMPI_Type_free(&type_);
   }
   [[nodiscard]] std::byte* at() const { return at_; }
   [[nodiscard]] MPI_Datatype type() const { return type_; }
@@ -111,13 +101,13 @@ class Elements {
  private:
   std::byte* at_;
   MPI_Datatype type_;
-  bool made_;  ///< true: a datatype that this object created and frees
+  std::optional<MadeType> made_;  ///< the same
 };
 
 /// Bytes as one element, however many.
 MadeType all_bytes(std::size_t bytes) {
   constexpr std::size_t width = std::size_t{1} << 20;
-  const MadeType run = bytes_type(width);
+  const MadeType run = run_of(width);
   const std::array<int, 2> counts{static_cast<int>(bytes / width), static_cast<int>(bytes % width)};
   const std::array<MPI_Aint, 2> places{0, static_cast<MPI_Aint>(bytes - bytes % width)};
   const std::array<MPI_Datatype, 2> types{run.get(), MPI_BYTE};

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <optional>
 
 #include "runtime/mpi/mpi_call.hpp"
 
@@ -67,21 +68,13 @@ std::size_t ask_size(MPI_Datatype type);
 class HeldType {
  public:
   explicit HeldType(MPI_Datatype type) : type_(type) {
-    if (type == MPI_DATATYPE_NULL || is_predefined(type)) return;
-    check(PMPI_Type_contiguous(1, type, &type_));
-    own_ = true;
-    check(PMPI_Type_commit(&type_));
+    if (type != MPI_DATATYPE_NULL && !is_predefined(type)) made_.emplace(run_of(1, type));
   }
-  HeldType(const HeldType&) = delete;
-  HeldType& operator=(const HeldType&) = delete;
-  ~HeldType() {
-    if (own_) PMPI_Type_free(&type_);
-  }
-  [[nodiscard]] MPI_Datatype get() const { return type_; }
+  [[nodiscard]] MPI_Datatype get() const { return made_ ? made_->get() : type_; }
 
  private:
   MPI_Datatype type_;
-  bool own_ = false;
+  std::optional<MadeType> made_;
 };
 
 /// A place to ask the MPI library something: a communicator of this rank alone, its own only neighbour, whose errors

@@ -5,6 +5,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <utility>
 
 /// A function that the shim finds by its name.
 #define HOCKET_CALL extern "C" __attribute__((visibility("default"))) int
@@ -50,20 +51,22 @@ inline void check(int code) {
 class MadeType {
  public:
   explicit MadeType(MPI_Datatype type) : type_(type) {}
-  MadeType(const MadeType&) = delete;
-  MadeType& operator=(const MadeType&) = delete;
-  ~MadeType() { PMPI_Type_free(&type_); }
+  MadeType(MadeType&& other) noexcept : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)) {}
+  MadeType& operator=(MadeType&&) = delete;
+  ~MadeType() {
+    if (type_ != MPI_DATATYPE_NULL) PMPI_Type_free(&type_);
+  }
   [[nodiscard]] MPI_Datatype get() const { return type_; }
 
  private:
   MPI_Datatype type_;
 };
 
-/// Runs of bytes as elements, so that there may be 2³¹ of them and not bytes.
-[[nodiscard]] inline MadeType bytes_type(std::size_t width) {
+/// Runs of elements as elements. Of bytes, so that there may be 2³¹ of the runs and not of the bytes.
+[[nodiscard]] inline MadeType run_of(std::size_t count, MPI_Datatype of = MPI_BYTE, bool commits = true) {
   MPI_Datatype type = MPI_DATATYPE_NULL;
-  check(PMPI_Type_contiguous(static_cast<int>(width), MPI_BYTE, &type));
-  check(PMPI_Type_commit(&type));
+  check(PMPI_Type_contiguous(static_cast<int>(count), of, &type));
+  if (commits) check(PMPI_Type_commit(&type));
   return MadeType(type);
 }
 
@@ -85,6 +88,20 @@ inline bool plain_intracommunicator(MPI_Comm comm) {
   int inter = 0;
   return comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter;
 }
+
+/// The MPI library's own call, with the very arguments that the program gave to one of its many names: what serves them
+/// is compiled once for each kind of call. Lives as long as the function that it is made of.
+class Native {
+ public:
+  template <class Call>
+  Native(const Call& call)
+      : call_(&call), make_([](const void* made) { return (*static_cast<const Call*>(made))(); }) {}
+  int operator()() const { return make_(call_); }
+
+ private:
+  const void* call_;
+  int (*make_)(const void*);
+};
 
 /// Runs a call that returns an MPI code; what it throws goes to the communicator's error handler.
 template <class Call>

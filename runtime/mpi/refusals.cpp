@@ -9,14 +9,6 @@
 namespace hocket::runtime {
 namespace {
 
-/// A type as large as an int, which is none.
-MadeType other_int(bool loose) {
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  check(PMPI_Type_contiguous(1, MPI_INT, &type));
-  if (!loose) check(PMPI_Type_commit(&type));
-  return MadeType(type);
-}
-
 /// Elements to send. Of an alias none where the library might go on and copy them over themselves, which MPICH ends the
 /// program for. It looks at arrays then, not at what is in them; where there are none, both sides must be alike.
 int elements(LibraryCall call, Doubt doubt) {
@@ -29,7 +21,8 @@ int elements(LibraryCall call, Doubt doubt) {
 /// The code of the call. Its arguments have the names that the shapes of calls give them.
 int ask(LibraryCall call, Doubt doubt, MPI_Comm comm) {
   int out[2] = {0, 0}, in[2] = {0, 0};
-  const MadeType of_send = other_int(doubt.loose_send), of_receive = other_int(doubt.loose_receive);
+  // Types as large as an int, which are none.
+  const MadeType of_send = run_of(1, MPI_INT, !doubt.loose_send), of_receive = run_of(1, MPI_INT, !doubt.loose_receive);
   const MPI_Datatype sendtype = doubt.loose_send ? of_send.get() : MPI_INT;
   const bool other = doubt.loose_receive || (doubt.alias && !doubt.same_types);
   const MPI_Datatype recvtype = other ? of_receive.get() : MPI_INT;

@@ -27,18 +27,15 @@ __attribute__((weak)) int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhan
 __attribute__((weak)) int PMPI_Session_finalize(MPI_Session* session);
 __attribute__((weak)) int PMPI_Group_from_session_pset(MPI_Session session, const char* pset, MPI_Group* group);
 #endif
-__attribute__((weak)) int PMPI_Send_c(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                                      MPI_Comm comm);
-__attribute__((weak)) int PMPI_Ssend_c(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                                       MPI_Comm comm);
-__attribute__((weak)) int PMPI_Rsend_c(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                                       MPI_Comm comm);
-__attribute__((weak)) int PMPI_Isend_c(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                                       MPI_Comm comm, MPI_Request* request);
-__attribute__((weak)) int PMPI_Issend_c(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                                        MPI_Comm comm, MPI_Request* request);
-__attribute__((weak)) int PMPI_Irsend_c(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                                        MPI_Comm comm, MPI_Request* request);
+#define DECLARE_SEND(Name, Iname)                                                                                    \
+  __attribute__((weak)) int PMPI_##Name##_c(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,  \
+                                            MPI_Comm comm);                                                          \
+  __attribute__((weak)) int PMPI_##Iname##_c(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, \
+                                             MPI_Comm comm, MPI_Request* request);
+DECLARE_SEND(Send, Isend)
+DECLARE_SEND(Ssend, Issend)
+DECLARE_SEND(Rsend, Irsend)
+#undef DECLARE_SEND
 __attribute__((weak)) int PMPI_Irecv_c(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag,
                                        MPI_Comm comm, MPI_Request* request);
 __attribute__((weak)) int PMPI_Recv_c(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,

@@ -39,11 +39,13 @@ class Connections {
     return connections;
   }
 
-  void begin(std::uint64_t rate) {
+  [[nodiscard]] bool paces() const { return rate_ > 0; }
+
+  void begin(double faster) {
     const std::lock_guard lock(mutex_);
     if (callers_ == 0) {
       look();
-      set(static_cast<unsigned long>(rate));
+      set(static_cast<unsigned long>(faster * rate_));
     }
     ++callers_;
   }
@@ -60,7 +62,9 @@ class Connections {
       std::istringstream words(line);
       std::string from, to;
       std::uint16_t port = 0;
-      if (!(words >> from >> to >> port)) continue;
+      if (!(words >> from)) continue;
+      if (from == "pace") words >> rate_;
+      if (!(words >> to >> port)) continue;
       if (const auto address = Address::read(to); address && Address::read(from)) listeners_[*address] = port;
     }
   }
@@ -97,6 +101,7 @@ class Connections {
 
   std::mutex mutex_;
   std::map<Address, std::uint16_t> listeners_;  ///< ports
+  double rate_ = 0;                             ///< bytes a second; 0: as fast as they can
   std::vector<int> handles_;
   int callers_ = 0;
   Clock::time_point next_look_;
@@ -104,8 +109,8 @@ class Connections {
 
 }  // namespace
 
-Paced::Paced(const std::string& table, std::uint64_t rate) : paces_(rate > 0 && !table.empty()) {
-  if (paces_) Connections::instance(table).begin(rate);
+Paced::Paced(const std::string& table, double faster) : paces_(!table.empty() && Connections::instance(table).paces()) {
+  if (paces_) Connections::instance(table).begin(faster);
 }
 
 Paced::~Paced() {

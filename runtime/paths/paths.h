@@ -169,8 +169,8 @@ static int paths_read_line(char* line, const struct ifaddrs* own, paths_peer* pe
 }
 
 static void paths_load(void) {
-  const char *mode = getenv("HOCKET_PATHS"), *path = getenv("HOCKET_PATHS_TABLE");
-  if (path == NULL || *path == 0 || (mode != NULL && strcmp(mode, "off") == 0)) return;
+  const char *paths = getenv("HOCKET_PATHS"), *path = paths == NULL ? NULL : strchr(paths, ':');
+  if (path++ == NULL) return;
   FILE* file = fopen(path, "re");
   struct ifaddrs* own = NULL;
   if (file == NULL || getifaddrs(&own) != 0) {

@@ -169,7 +169,7 @@ std::vector<RouteSpec> routes_of(const std::string& table, const std::vector<Cha
   std::vector<RouteSpec> routes;
   for (const ChangedWay& way : changed) {
     const auto there = up.find({way.from, way.by}), on = down.find({way.by, way.to});
-    if (there == up.end() || on == down.end()) throw InputError("the table of paths (HOCKET_PATHS_TABLE) is damaged");
+    if (there == up.end() || on == down.end()) throw InputError("the table of paths (HOCKET_PATHS) is damaged");
     routes.push_back({way.from, way.to, there->second});
     routes.back().channels.insert(routes.back().channels.end(), on->second.begin(), on->second.end());
   }

@@ -34,8 +34,8 @@ struct SeenWays {
 /// Asks routers for the ways that connections of this host take. Never throws: what cannot be read is not asked for.
 class OwnWays {
  public:
-  /// The lines about this host of a table (HOCKET_PATHS_TABLE); no path: there are none. Looks at all ways, each by the
-  /// first port that is free: a fraction of a second. Must precede all connections of the program, as ports in use
+  /// The lines about this host of a table (Settings::paths_table); no path: there are none. Looks at all ways, each by
+  /// the first port that is free: a fraction of a second. Must precede all connections of the program, as ports in use
   /// cannot be asked for.
   explicit OwnWays(const std::string& table);
   OwnWays(const OwnWays&) = delete;

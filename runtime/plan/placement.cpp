@@ -1,7 +1,6 @@
 #include "runtime/plan/placement.hpp"
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <utility>
@@ -76,13 +75,13 @@ std::string name_in(std::string line) {
 }
 
 Placement by_file(const Network& network, const std::string& path, int rank) {
-  constexpr std::uintmax_t most_bytes = 1 << 28;  // a million ranks with names of 255 letters
+  constexpr std::uint64_t most_bytes = 1 << 28;  // a million ranks with names of 255 letters
   const std::string file_name = shown(path);
-  std::error_code error;
+  const std::optional<std::uint64_t> bytes = bytes_of_file(path);
   std::ifstream file;
-  if (std::filesystem::is_regular_file(path, error)) file.open(path);  // opening anything else may never end
+  if (bytes) file.open(path);
   if (!file.is_open()) return {.problem = "cannot read the placement file '" + file_name + "' (HOCKET_PLACEMENT)"};
-  if (std::filesystem::file_size(path, error) > most_bytes)
+  if (*bytes > most_bytes)
     return {.problem = file_name + ": too large for a placement file; write one host name per rank"};
   std::string line;
   for (int i = 0; std::getline(file, line);) {

@@ -1,6 +1,5 @@
 #include "runtime/plan/plan_store.hpp"
 
-#include <filesystem>
 #include <fstream>
 #include <new>
 
@@ -51,11 +50,10 @@ std::shared_ptr<const WholePlan> kept_whole(const Network& network, Schedule sch
   return std::make_shared<const WholePlan>(network, std::move(schedule));
 }
 
-/// Throws InputError if there is no such file. A pipe or a device might never end.
+/// Throws InputError if there is no such file.
 Bytes contents(const std::string& path) {
-  std::error_code error;
   std::ifstream file;
-  if (std::filesystem::is_regular_file(path, error)) file.open(path, std::ios::binary);
+  if (bytes_of_file(path)) file.open(path, std::ios::binary);
   if (!file.is_open()) throw InputError("cannot read the plan '" + shown(path) + "' (HOCKET_PLAN)");
   return Bytes(std::istreambuf_iterator<char>(file), {});
 }

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <mutex>
 #include <set>
 #include <sstream>
@@ -67,7 +66,14 @@ Settings read_environment() {
 #undef NUMBER
 #undef WORD
 #undef OTHER
+  constexpr auto named = static_cast<std::size_t>(Choose::off) + 1;
+  if (const auto word = static_cast<std::size_t>(s.choose); word >= named) {
+    s.candidate = &all_candidates[word - named];
+    s.choose = Choose::off;
+  }
   s.plan_paths = paths_in(s.plans);
+  if (const std::size_t colon = s.paths.find(':'); colon != std::string::npos)
+    s.paths_table = s.paths.substr(colon + 1);
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
   s.config_warnings = wrong_variables(environment);
@@ -107,6 +113,12 @@ void say_once(const std::string& text) {
   if (!heard(text)) say(text);
 }
 
+std::optional<std::uint64_t> bytes_of_file(const std::string& path) {
+  struct stat file{};
+  if (stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return std::nullopt;
+  return static_cast<std::uint64_t>(file.st_size);
+}
+
 std::FILE* open_emptied(const std::string& path) {
   constexpr mode_t for_others_to_read = 0644;
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, for_others_to_read);
@@ -125,11 +137,9 @@ bool replace_file(const std::string& path, std::string_view content) {
 
 void make_folders(const std::string& path) {
   constexpr mode_t for_others_to_read = 0755;
-  const std::filesystem::path whole(path);
-  std::filesystem::path folder;
-  for (const auto& part : whole) {
-    folder /= part;
-    (void)mkdir(folder.c_str(), for_others_to_read);
+  for (std::size_t end = 0; end != std::string::npos;) {
+    end = path.find('/', end + 1);
+    (void)mkdir(path.substr(0, end).c_str(), for_others_to_read);
   }
 }
 

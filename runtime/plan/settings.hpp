@@ -4,16 +4,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/choose/candidate.hpp"
 #include "runtime/environment/table.h"
 
 namespace hocket::runtime {
 
 enum class Flow : std::uint8_t { token, barrier, free };
-enum class Choose : std::uint8_t { learn, predict, off };
+enum class Choose : std::uint8_t { learn, predict, off };  ///< and then all_candidates, each of which is `off`, too
 enum class Sums : std::uint8_t { placement, rank_order, free };
 
 /// The size threshold for all-to-alls: smaller messages are left to the MPI library.
@@ -29,7 +31,9 @@ inline constexpr std::size_t least_gather_bytes_colliding = 1024, least_gather_b
 #define OTHER(...)
 struct Settings {
   HOCKET_VARIABLES(TEXT, NUMBER, WORD, OTHER)
+  const Candidate* candidate = nullptr;      ///< serves all calls of known sizes; null: one is selected
   std::vector<std::string> plan_paths;       ///< the paths in `plans`
+  std::string paths_table;                   ///< the file in `paths`; empty: connections take ports as they come
   std::vector<std::string> config_warnings;  ///< messages about invalid settings, a line each
   std::uint64_t config_warnings_digest = 0;  ///< 0: there are none
   std::vector<std::uint64_t> must_match;     ///< digests of the values of must_match_variables()
@@ -54,6 +58,9 @@ void say(const std::string& text);
 void say_once(const std::string& text);
 /// Marks a warning as known to this rank; true if it already was.
 [[nodiscard]] bool heard(const std::string& text);
+
+/// Bytes of a regular file; nothing of what is none: opening that may never end.
+[[nodiscard]] std::optional<std::uint64_t> bytes_of_file(const std::string& path);
 
 /// Files that ranks write: whole, and for nobody but their owner to change, whatever the umask.
 /// An empty file to write to; nullptr, and errno, if there can be none. What was in it is lost.

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/mpi/attached.hpp"
 #include "runtime/mpi/world.hpp"
 
 __attribute__((visibility("default"))) std::atomic<int> hocket_live_requests = 0;
@@ -14,17 +15,10 @@ __attribute__((visibility("default"))) std::atomic<std::uint64_t> hocket_agreed_
 namespace hocket::runtime {
 namespace {
 
-int close_requests(MPI_Comm, int, void*, void*) {
-  Requests::instance().close();
-  return MPI_SUCCESS;
-}
-
-/// MPI_Finalize first of all deletes the attributes of MPI_COMM_SELF.
-void close_at_finalize() {
-  int keyval = MPI_KEYVAL_INVALID;
-  check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, close_requests, &keyval, nullptr));
-  check(PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr));
-}
+/// MPI_Finalize first of all deletes what MPI_COMM_SELF has attached.
+struct AtFinalize {
+  ~AtFinalize() { Requests::instance().close(); }
+};
 
 /// While this thread moves what is active. The MPI library may come back to the runtime from there: Open MPI's MPI-IO
 /// tests requests of its own, by MPI's names, wherever it makes progress.
@@ -53,6 +47,14 @@ int nothing_to_free(void*) { return MPI_SUCCESS; }
 /// The program must not cancel a collective operation.
 int refuse_to_cancel(void*, int) { return MPI_SUCCESS; }
 
+std::shared_ptr<ManagedRequest> managed(std::unique_ptr<Operation> operation, MPI_Comm comm) {
+  auto served = std::make_shared<ManagedRequest>();
+  served->operation = std::move(operation);
+  served->comm = comm;
+  served->followed = Followed::this_call();
+  return served;
+}
+
 /// Keeps what `call` throws as the way in which the operation ends.
 template <class Call>
 bool failed(ManagedRequest& served, Call call) {
@@ -80,15 +82,13 @@ Requests& Requests::instance() {
 
 void Requests::prepare_close() {
   static std::once_flag once;
-  if (in_world()) std::call_once(once, close_at_finalize);
+  if (in_world())
+    std::call_once(once, [] { Attached<AtFinalize>::attach(MPI_COMM_SELF, std::make_unique<AtFinalize>()); });
 }
 
 void Requests::serve(MPI_Request request, std::unique_ptr<Operation> operation, MPI_Comm comm) {
   prepare_close();
-  auto served = std::make_shared<ManagedRequest>();
-  served->operation = std::move(operation);
-  served->comm = comm;
-  served->followed = Followed::this_call();
+  auto served = managed(std::move(operation), comm);
   const std::lock_guard lock(mutex_);
   served_.emplace(request, std::move(served));
   ++hocket_live_requests;
@@ -96,11 +96,8 @@ void Requests::serve(MPI_Request request, std::unique_ptr<Operation> operation, 
 
 void Requests::begin(std::unique_ptr<Operation> operation, MPI_Comm comm, MPI_Request* request) {
   prepare_close();
-  auto served = std::make_shared<ManagedRequest>();
-  served->operation = std::move(operation);
-  served->comm = comm;
+  const auto served = managed(std::move(operation), comm);
   served->freed = true;
-  served->followed = Followed::this_call();
   check(PMPI_Grequest_start(tell_status, nothing_to_free, refuse_to_cancel, nullptr, &served->generalized));
   *request = served->generalized;
   const std::lock_guard lock(mutex_);

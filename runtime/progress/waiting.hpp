@@ -30,15 +30,16 @@ class FineTimers {
   int before_;
 };
 
-/// Sleeps HOCKET_SLEEP_US at once, where that is set: ranks outnumber cores. Else polls for a moment, then sleeps for a
-/// quarter of the time waited so far, so that sleeping never adds more than a quarter to a wait.
+/// Polls for a moment, then sleeps for a quarter of the time waited so far, so that sleeping never adds more than a
+/// quarter to a wait. Sleeps at once in a lab, where ranks of all hosts share a few cores with the network.
 class IdleWait {
  public:
   void reset() { since_.reset(); }
 
   void wait() {
-    constexpr std::chrono::microseconds polling{20}, longest{200};
-    if (settings().sleep_us > 0) return std::this_thread::sleep_for(std::chrono::microseconds(settings().sleep_us));
+    constexpr std::chrono::microseconds polling{20}, longest{200}, in_a_lab{400};
+    static const bool is_lab = !settings().lab.empty();
+    if (is_lab) return std::this_thread::sleep_for(in_a_lab);
     const auto now = Clock::now();
     if (!since_) since_ = now;
     const Clock::duration waited = now - *since_;

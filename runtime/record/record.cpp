@@ -148,6 +148,13 @@ RecordedComm& recorded(MPI_Comm comm) {
   return Attached<RecordedComm>::attach(comm, std::make_unique<RecordedComm>(file().add_comm(recorded_ranks(comm))));
 }
 
+/// `bytes` of each message go to the ranks `to`.
+std::vector<Volume> row_of(std::span<const int> to, std::span<const std::uint64_t> bytes) {
+  constexpr Rank nobody = ~Rank{0};
+  std::uint64_t kept = 0;
+  return sum_by_peer(to, bytes, nobody, kept);
+}
+
 /// Volumes that this rank sends to each rank of MPI_COMM_WORLD, itself included, except its own contribution to an
 /// all-gather.
 std::vector<Volume> row_of(const std::vector<int>& world, MPI_Comm comm, Reach reach, const VectorSide& sends,
@@ -167,9 +174,7 @@ std::vector<Volume> row_of(const std::vector<int>& world, MPI_Comm comm, Reach r
     if (const std::int64_t count = side.counts[message]; count > 0 && side.types[message] != MPI_DATATYPE_NULL)
       bytes[i] = quick_bytes_of(count, side.types[message]);
   }
-  constexpr Rank nobody = ~Rank{0};
-  std::uint64_t kept = 0;
-  return sum_by_peer(to, bytes, nobody, kept);
+  return row_of(to, bytes);
 }
 
 /// Elements that `own` sends to `to`.
@@ -202,25 +207,23 @@ std::vector<Volume> row_of(const std::vector<int>& world, MPI_Comm comm, Parts p
   for (std::size_t i = 0; i < to.size(); ++i)
     if (const std::int64_t count = part(parts, counts, root, static_cast<std::size_t>(own), i, to.size()); count > 0)
       bytes[i] = quick_bytes_of(count, type);
-  constexpr Rank nobody = ~Rank{0};
-  std::uint64_t kept = 0;
-  return sum_by_peer(to, bytes, nobody, kept);
+  return row_of(to, bytes);
 }
 
 template <class... Described>
-void record(const char* operation, MPI_Comm comm, const Described&... what) {
+void record(MPI_Comm comm, const Described&... what) {
   if (!in_world()) return say_once("calls of programs that only open MPI sessions are not recorded");
   const std::lock_guard lock(mutex);
   RecordedComm& calls = recorded(comm);
   std::vector<Volume> row;
   if (!calls.world.empty()) row = row_of(calls.world, comm, what...);
-  file().add_call(calls, operation, std::move(row));
+  file().add_call(calls, Called::now(), std::move(row));
 }
 
 template <class... Described>
-bool try_record(const char* operation, MPI_Comm comm, const Described&... what) noexcept {
+bool try_record(MPI_Comm comm, const Described&... what) noexcept {
   try {
-    if (comm != MPI_COMM_NULL) record(operation, comm, what...);
+    if (comm != MPI_COMM_NULL) record(comm, what...);
   } catch (const MpiFailure&) {  // the call itself will fail
   } catch (const std::exception& error) {
     say_once("a call could not be recorded: " + std::string(error.what()));
@@ -230,14 +233,12 @@ bool try_record(const char* operation, MPI_Comm comm, const Described&... what) 
 
 }  // namespace
 
-bool only_recorded(const char* operation, MPI_Comm comm, Reach reach, const VectorSide& sends,
-                   const VectorSide& receives) noexcept {
-  return try_record(operation, comm, reach, sends, receives);
+bool only_recorded(MPI_Comm comm, Reach reach, const VectorSide& sends, const VectorSide& receives) noexcept {
+  return try_record(comm, reach, sends, receives);
 }
 
-bool only_recorded(const char* operation, MPI_Comm comm, Parts parts, const Numbers& counts, MPI_Datatype type,
-                   int root) noexcept {
-  return try_record(operation, comm, parts, counts, type, root);
+bool only_recorded(MPI_Comm comm, Parts parts, const Numbers& counts, MPI_Datatype type, int root) noexcept {
+  return try_record(comm, parts, counts, type, root);
 }
 
 void end_recording() noexcept {

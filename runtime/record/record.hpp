@@ -9,9 +9,9 @@
 
 namespace hocket::runtime {
 
-/// Records a call of the program before it is made, if `recording`; no message is sent. True if there is no plan to
-/// follow, so that nothing else is to be done. MPI_IN_PLACE sends what the receive side describes.
-[[nodiscard]] bool only_recorded(const char* operation, MPI_Comm comm, Reach reach, const VectorSide& sends,
+/// Records the call that this thread is in (Called) before it is made, if `recording`; no message is sent. True if
+/// there is no plan to follow, so that nothing else is to be done. MPI_IN_PLACE sends what the receive side describes.
+[[nodiscard]] bool only_recorded(MPI_Comm comm, Reach reach, const VectorSide& sends,
                                  const VectorSide& receives) noexcept;
 
 /// The parts of a vector that ranks exchange, if each is sent directly from the rank that holds it to the one that
@@ -24,8 +24,8 @@ enum class Parts : std::uint8_t {
 };
 /// The overload for broadcasts and reductions. `counts`: elements of each rank's part; of the whole vector but in
 /// `to_owners`.
-[[nodiscard]] bool only_recorded(const char* operation, MPI_Comm comm, Parts parts, const Numbers& counts,
-                                 MPI_Datatype type, int root) noexcept;
+[[nodiscard]] bool only_recorded(MPI_Comm comm, Parts parts, const Numbers& counts, MPI_Datatype type,
+                                 int root) noexcept;
 
 /// MPI_Finalize begins: all calls of this rank are recorded.
 void end_recording() noexcept;

@@ -104,9 +104,9 @@ static inline mpi_library find_mpi_library(const void* landmark) {
 typedef int (*mpi_version_fn)(char*, int*);
 typedef int (*mpi_abi_fn)(int*, int*);
 
-/* Blanks do not count: MPICH lines its version string up with them. */
+/* `start` ends at a slash. Blanks do not count: MPICH lines its version string up with them. */
 static inline int begins_with(const char* text, const char* start) {
-  for (; *start; ++start) {
+  for (; *start && *start != '/'; ++start) {
     if (*start == ' ') continue;
     while (*text == ' ' || *text == '\t') ++text;
     if (*text++ != *start) return 0;
@@ -115,8 +115,9 @@ static inline int begins_with(const char* text, const char* start) {
 }
 
 /* `built_for`: "MPI ABI 1." for the ABI of the MPI standard, which any library may speak, else how the library's
- * version begins. The version alone does not do: that of MPICH is the same in both of its ABIs, whose handles differ.
- * `get_version`, `get_abi`: MPI_Get_library_version and MPI_Abi_get_version, NULL where the MPI has none. */
+ * version begins; a path may follow. The version alone does not do: that of MPICH is the same in both of its ABIs,
+ * whose handles differ. `get_version`, `get_abi`: MPI_Get_library_version and MPI_Abi_get_version, NULL where the MPI
+ * has none. */
 static inline int is_mpi(const char* built_for, mpi_version_fn get_version, mpi_abi_fn get_abi) {
   static const char standard[] = "MPI ABI ";
   int major = -1, minor = -1, length = 0;

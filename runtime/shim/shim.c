@@ -104,8 +104,13 @@ static int is(const char* name, const char* wanted) {
   return value != NULL && strcmp(value, wanted) == 0;
 }
 
+static int is_spread(void) {
+  const char* value = getenv("HOCKET_PATHS"); /* a file may follow */
+  return value != NULL && strncmp(value, "spread", strlen("spread")) == 0;
+}
+
 /* The user wants every call passed on, whatever else is set. */
-static int is_disabled(void) { return is("HOCKET_DISABLE", "1") || is("HOCKET_PATHS", "spread"); }
+static int is_disabled(void) { return is("HOCKET_DISABLE", "1") || is_spread(); }
 
 static int wants_noted_calls(void) {
   return is_set("HOCKET_REPORT") || is_set("HOCKET_RECORD") || is("HOCKET_LOG", "2");
@@ -136,12 +141,12 @@ static int tool_hides_calls(void) {
 }
 
 static const char* why_no_runtime(void) {
-  if (is("HOCKET_PATHS", "spread")) return "HOCKET_PATHS=spread leaves every call to the MPI library";
+  if (is_spread()) return "HOCKET_PATHS=spread leaves every call to the MPI library";
   if (is_disabled()) return "HOCKET_DISABLE=1 passes every call to the MPI library";
-  const char* path = getenv("HOCKET_RUNTIME");
-  const char* built_for = getenv("HOCKET_RUNTIME_MPI");
-  if (path == NULL || built_for == NULL)
-    return "HOCKET_RUNTIME and HOCKET_RUNTIME_MPI are not set; start the program with 'hocket run'";
+  const char* built_for = getenv("HOCKET_RUNTIME"); /* its MPI, then its path */
+  const char* path = built_for == NULL ? NULL : strchr(built_for, '/');
+  if (path == NULL || path == built_for)
+    return "HOCKET_RUNTIME does not name an MPI and its runtime; start the program with 'hocket run'";
   mpi_version_fn get_version = (mpi_version_fn)(uintptr_t)own_function(&mpi, HOCKET_LANDMARK);
   mpi_abi_fn get_abi = (mpi_abi_fn)(uintptr_t)own_function(&mpi, "PMPI_Abi_get_version");
   if (get_version == NULL) return "this process uses no MPI library that Hocket supports";
@@ -157,14 +162,12 @@ static const char* why_no_runtime(void) {
     if (found[call] == NULL) return "the runtime lacks a call; run 'hocket run' again to rebuild it";
   }
   const int* requests = dlsym(runtime, "hocket_live_requests");
-  if (requests == NULL) return "the runtime lacks its number of requests; run 'hocket run' again to rebuild it";
   const int* theirs = dlsym(runtime, "hocket_pending_setups");
-  if (theirs == NULL) return "the runtime lacks its number of pending setups; run 'hocket run' again to rebuild it";
   int (*reporting)(void) = (int (*)(void))(uintptr_t)dlsym(runtime, "hocket_reporting");
   void* begins = dlsym(runtime, "hocket_call_begins");
   void* ends = dlsym(runtime, "hocket_call_ends");
-  if (reporting == NULL || begins == NULL || ends == NULL)
-    return "the runtime lacks its report; run 'hocket run' again to rebuild it";
+  if (requests == NULL || theirs == NULL || reporting == NULL || begins == NULL || ends == NULL)
+    return "the runtime lacks its counters or its report; run 'hocket run' again to rebuild it";
   if (reporting()) {
     call_begins = (void (*)(int, const void*, const word*))(uintptr_t)begins;
     call_ends = (void (*)(void))(uintptr_t)ends;

@@ -109,11 +109,6 @@ Team* Team::find_any(MPI_Comm comm) {
   return team;
 }
 
-Team* Team::find(MPI_Comm comm) {
-  Team* const team = find_any(comm);
-  return team != nullptr && team->met_ ? team : nullptr;
-}
-
 Team* Team::known(MPI_Comm comm) {
   if (Team* const team = find_any(comm)) return team;
   if (!plain_intracommunicator(comm)) return nullptr;
@@ -142,11 +137,6 @@ Team::~Team() {
 }
 
 Team::Team(MPI_Comm comm) : rank_(rank_in(comm)), size_(size_of(comm)), setup_(std::make_unique<Setup>()) {
-  const auto wanted = std::ranges::find(all_candidates, settings().candidate, &Candidate::name);
-  if (wanted != all_candidates.end())
-    fixed_ = &*wanted;
-  else if (!settings().candidate.empty())
-    say_once("HOCKET_CANDIDATE: no candidate is called '" + shown(settings().candidate) + "'; candidates are chosen");
   if (size_ < 3 || comm == MPI_COMM_WORLD || !joins_worlds(comm)) return;
   left_alone_ = met_ = true;  // before anything that the ranks would have to agree on
   problem_ = "the communicator joins ranks of several MPI jobs, which may not all run with Hocket";
@@ -228,8 +218,7 @@ Choices& Team::choices() {
 
 Serving Team::schedule_serves() {
   ways_.serve();
-  const double faster = choices_ ? choices_->faster() : 1;
-  return {*setup_, static_cast<std::uint64_t>(faster * static_cast<double>(settings().pacing))};
+  return {*setup_, choices_ ? choices_->faster() : 1};
 }
 
 std::unique_ptr<Exchange> Team::make_exchange(MPI_Comm comm, CallKind kind, const Candidate& candidate) {

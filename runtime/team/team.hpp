@@ -61,7 +61,7 @@ struct Setup {
 /// A schedule of the setup serves a call as long as this lives. After a call that fails nothing is handed on.
 class Serving {
  public:
-  Serving(Setup& setup, std::uint64_t pace) : setup_(setup), paced_(settings().paths_table, pace) {}
+  Serving(Setup& setup, double faster) : setup_(setup), paced_(settings().paths_table, faster) {}
   ~Serving() {
     if (std::uncaught_exceptions() > before_) setup_.number = 0;
   }
@@ -84,8 +84,6 @@ class Team final : public Members {
   [[nodiscard]] static Team& of(MPI_Comm comm) { return *of_any(comm); }
   /// Like of(), for any communicator: null for an intercommunicator and for none. Collective.
   [[nodiscard]] static Team* of_any(MPI_Comm comm);
-  /// Like of_any(), but null if the ranks have not agreed on anything yet. Local.
-  [[nodiscard]] static Team* find(MPI_Comm comm);
   /// Like of_any(), but local: until the ranks meet(), only rank(), size(), choices() and could_meet() mean something.
   [[nodiscard]] static Team* known(MPI_Comm comm);
 
@@ -182,7 +180,7 @@ class Team final : public Members {
   bool left_alone_ = false;  ///< set by hocket_leave_alone, or because of ranks of other jobs
   bool met_ = false;
   bool pending_ = false;
-  const Candidate* fixed_ = nullptr;
+  const Candidate* fixed_ = settings().candidate;
   AgreedWays ways_;  ///< once they have changed all plans are for network()
   KnownNeighbours neighbours_;
   Backoff backoff_;  ///< lasts while the ranks meet, unlike what is in the setup

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -54,9 +53,8 @@ SwitchLinks kept_before(const Network& network, const std::string& path) {
   for (std::uint32_t link = 0; link < network.spec().links.size(); ++link)
     links.emplace(row_begin(network, network.spec().links[link]), link);
   SwitchLinks found;
-  std::error_code error;
   std::ifstream file;
-  if (std::filesystem::is_regular_file(path, error)) file.open(path);
+  if (bytes_of_file(path)) file.open(path);
   for (std::string line; std::getline(file, line);) {
     const std::size_t begin = line.find('{'), end = line.find(", \"pairs\": ");
     if (begin == std::string::npos || end == std::string::npos || end < begin) continue;
@@ -108,7 +106,7 @@ std::string kept(const Network& network, const SwitchLinkMeasurement& found) {
   const std::string& path = settings().switch_links;
   SwitchLinks all = own;
   all.merge(kept_before(network, path));  // adds links that this job has not measured
-  make_folders(std::filesystem::path(path).parent_path());
+  make_folders(path.substr(0, path.rfind('/') + 1));
   errno = 0;
   if (replace_file(path, text_of(network, found.host_rate, all))) return "; kept in " + shown(path);
   return "; not kept: cannot write " + shown(path) + " (HOCKET_SWITCH_LINKS): " + std::strerror(errno);

@@ -164,7 +164,7 @@ def test_a_job_that_env_has_prepared(mpi: Mpi, tmp_path: Path) -> None:
     assert (code, told["level"]) == (0, "ok") and "prepared by 'hocket env': LD_PRELOAD, " in told["text"]
     assert "HOCKET_PLACEMENT=order, " in told["text"] and "HOCKET_LOG=1" in told["text"]
     assert topics["scheduled"][0]["level"] == "ok"
-    case = Case({**env, "HOCKET_RUNTIME_MPI": "MPI of another kind"}, mpi=mpi)
+    case = Case({**env, "HOCKET_RUNTIME": "MPI of another kind /runtime.so"}, mpi=mpi)
     (found,) = problems(check_runtime, case)
     assert "prepared for MPI of another kind and " in found.text and "--mpi" in found.remedy
     gone = {**env, "HOCKET_PLAN": f"{env['HOCKET_PLAN']}:{tmp_path}/gone.hkt"}

@@ -24,8 +24,8 @@ def test_settings_with_their_origin(program, mpi: Mpi, monkeypatch: pytest.Monke
     environment = {
         **os.environ,
         "HOCKET_CHOOSE": "off",
-        "HOCKET_RELEASE_THRESHOLD": "4096",
-        "HOCKET_SLEEP_US": "x",
+        "HOCKET_MIN_BYTES": "4096",
+        "HOCKET_HOST_MEMORY": "x",
         "HOCKET_NETWORK": "a.toml",
     }
     answer = program("info", "--mpi", mpi.mpiexec, "--json", env=environment)
@@ -36,11 +36,11 @@ def test_settings_with_their_origin(program, mpi: Mpi, monkeypatch: pytest.Monke
     assert found["HOCKET_CHOOSE"] == ("off", "environment")
     assert found["HOCKET_SEGMENT"] == ("16384", "default")
     assert found["HOCKET_FLOW_CONTROL"] == ("token", "default")
-    assert found["HOCKET_RELEASE_THRESHOLD"] == ("4096", "environment")
+    assert found["HOCKET_MIN_BYTES"] == ("4096", "environment")
     (one,) = told["mpis"]
     assert one["mpiexec"] == mpi.mpiexec and one["version"].startswith(("MPICH", "Open MPI"))
     text = program("info", "--mpi", mpi.mpiexec, env=environment)
-    assert "HOCKET_SLEEP_US='x' is not a whole number" in text.err
+    assert "HOCKET_HOST_MEMORY='x' is not a whole number" in text.err
     assert __version__ in text.out and str(Path(told["cache"])) in text.out
     assert all(f"\n{name}" in text.out for name in found)
 

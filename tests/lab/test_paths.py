@@ -219,8 +219,8 @@ for found in check_paths(known.without_paths().network, known.description.paths,
 WRAPPER = """#!/bin/sh
 if [ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 ]; then
   exec 2> "$SAID"
-  sed "$SPOIL" "$HOCKET_PATHS_TABLE" > "$SAID.table"
-  export HOCKET_PATHS_TABLE="$SAID.table"
+  sed "$SPOIL" "${HOCKET_PATHS#*:}" > "$SAID.table"
+  export HOCKET_PATHS="hold:$SAID.table"
 fi
 exec "$@"
 """
@@ -343,7 +343,7 @@ def test_errors_of_one_rank_hold_up_nobody(fabric: Fabric) -> None:
 @needs_root
 def test_no_rank_plans_anew_where_one_cannot(fabric: Fabric) -> None:
     """All have agreed that ways have changed when one finds that it does not know the ways there are."""
-    problem = "the table of paths (HOCKET_PATHS_TABLE) is damaged; plans keep to the ways that they are for"
+    problem = "the table of paths (HOCKET_PATHS) is damaged; plans keep to the ways that they are for"
     said = fabric.run(fabric.spine_down, problem, spoil="/^up /d")
     assert planned(said) == [3]
     assert said.count(problem) == 1

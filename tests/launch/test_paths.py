@@ -26,29 +26,32 @@ def fabric(first: int = 0) -> NetworkDescription:
     return description
 
 
+def table_of(said: dict[str, str]) -> str:
+    word, _, path = said["HOCKET_PATHS"].partition(":")
+    assert word == "hold"
+    return Path(path).read_text()
+
+
 def test_ranks_get_a_table_and_a_port_to_listen_at() -> None:
     said = paths_environment(fabric(), {"FI_TCP_PORT_LOW_RANGE": "5000"})
     assert said.keys() <= set(scheduled_variables())
-    assert said["HOCKET_PATHS"] == "hold"
     assert said["UCX_TCP_PORT_RANGE"] == "28000-28000"
     assert "FI_TCP_PORT_LOW_RANGE" not in said  # the user's stays
-    lines = [
-        line for line in Path(said["HOCKET_PATHS_TABLE"]).read_text().splitlines() if line.startswith("10.")
-    ]
+    lines = [line for line in table_of(said).splitlines() if line.startswith("10.")]
     assert sorted(line.split()[:3] for line in lines) == [
         ["10.0.0.1", "10.0.0.2", "28000"],
         ["10.0.0.2", "10.0.0.1", "28000"],
     ]
-    assert paths_environment(fabric(), {"HOCKET_PATHS": "spread"})["HOCKET_PATHS"] == "spread"
+    assert paths_environment(fabric(), {"HOCKET_PATHS": "spread"})["HOCKET_PATHS"].startswith("spread:/")
+    assert paths_environment(fabric(), said)["HOCKET_PATHS"] == said["HOCKET_PATHS"]  # prepared twice
 
 
 def test_connections_keep_to_the_rate_of_hosts_links_if_it_is_known() -> None:
-    assert "HOCKET_PACING" not in paths_environment(fabric(), {})  # assumed: gigabit Ethernet
+    assert "pace" not in table_of(paths_environment(fabric(), {}))  # assumed: gigabit Ethernet
     stated = fabric()
     for link in stated.links:
         link.rate = 1e9 / 8
-    assert paths_environment(stated, {})["HOCKET_PACING"] == str(int(0.95e9 / 8))
-    assert "HOCKET_PACING" not in paths_environment(stated, {"HOCKET_PACING": "0"})  # the user's stays
+    assert f"\npace {int(0.95e9 / 8)}\n" in table_of(paths_environment(stated, {}))
 
 
 def test_nothing_is_said_where_no_path_can_be_held() -> None:

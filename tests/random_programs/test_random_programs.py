@@ -14,13 +14,13 @@ LAUNCHES = [
     Launch(1, 12, 4, "chain:2,2", settings=EVERYTHING),
     Launch(13, 8, 6, "star:3*2", flow="window:2", settings=EVERYTHING | {"HOCKET_SEGMENT": "1031"}),
     Launch(21, 6, 3, "torus:3x2", threads=3, settings=EVERYTHING),
-    Launch(27, 8, 6, "star:3*2", settings=EVERYTHING | {"HOCKET_CANDIDATE": "two-level-1"}),
+    Launch(27, 8, 6, "star:3*2", settings=EVERYTHING | {"HOCKET_CHOOSE": "two-level-1"}),
     Launch(
         35,
         6,
         5,
         "chain:2,1*2",
-        settings={"HOCKET_CANDIDATE": "two-level-native", "HOCKET_HOST_MEMORY": "20000"},
+        settings={"HOCKET_CHOOSE": "two-level-native", "HOCKET_HOST_MEMORY": "20000"},
     ),
 ]
 

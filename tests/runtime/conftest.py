@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -17,14 +16,12 @@ import mpi_programs
 from builds import compile_once
 from hocket.cli import cli
 from hocket.launch.environment import find_runtime
-from hocket.launch.mpi import Mpi, MpiFamily
+from hocket.launch.mpi import Mpi
 from mpi_programs import run_ranks
 from reported_calls import Said
 
 mpi = mpi_programs.mpi
 PROGRAMS = Path(__file__).parent / "programs"
-# Ranks outnumber cores: one that polls keeps others from what it waits for. Those of Open MPI yield while they poll.
-SLEEPY = {MpiFamily.MPICH: {"HOCKET_SLEEP_US": "200"}}
 
 found_runtime = functools.cache(find_runtime)  # which asks the compiler and reads all sources
 Built = Callable[[str, str], Path]
@@ -123,8 +120,7 @@ def launch(mpi: Mpi, compiled: Callable[[str], Path], tmp_path: Path) -> Launch:
             program = [str(wrapper), *program]
         placed = ["--placement", placement] if placement else []
         where = ["--mpi", mpi.mpiexec, "--network", network, "-n", str(ranks), *placed]
-        sleepy = {name: value for name, value in SLEEPY.get(mpi.family, {}).items() if name not in os.environ}
-        return run_here([*where, *options, "-v", "--", *program], {**sleepy, **(env or {})}, timeout)
+        return run_here([*where, *options, "-v", "--", *program], env or {}, timeout)
 
     return run
 

@@ -161,7 +161,7 @@ def main() -> None:
         env |= {"HOCKET_CHOOSE": cluster.choose, "HOCKET_CHOICES": ""} if cluster.choose else EVERYTHING
         env["LD_PRELOAD"] = f"{library.stdout.strip()} {env['LD_PRELOAD']}"
         if cluster.candidate:
-            env["HOCKET_CANDIDATE"] = cluster.candidate
+            env["HOCKET_CHOOSE"] = cluster.candidate
         env["HOCKET_TEST_SHARED_RANKS"] = str(cluster.shared)
         return env | {name: value.format(log=log) for name, value in sanitizer.environment.items()}
 

@@ -16,7 +16,7 @@ namespace hocket::algorithms {
 ///   phases;
 /// - a sum over all ranks tells how many messages are left, and whether phases are short: then there are more_phases().
 /// At first there are first_phases(), all free. Same seed, same phases. Programs run the rounds in messages
-/// (runtime/irregular/proposal_rounds.hpp); propose() computes the same for all ranks.
+/// (runtime/irregular/plan_by_rounds.cpp); propose() computes the same for all ranks.
 
 /// No phase is left that a sender could propose to this receiver.
 inline constexpr std::uint32_t no_phase = ~std::uint32_t{0};

@@ -19,18 +19,14 @@ from hocket.errors import HocketError, NetworkError, UsageError
 from hocket.launch.environment import RuntimeOptions, scheduled_variables
 from hocket.launch.mpi import Abi, abi_of, compiler_wrapper
 from hocket.launch.runtime import build
-from hocket.launch.runtime.build import name_of_mpi
+from hocket.launch.runtime.build import name_of_mpi, prepared_runtime
 from hocket.network import Defaults
 from hocket.network.chosen import expand, job_hosts, slurm_lists
 from hocket.system.cache import cache_dir, choices_dir
 from hocket.system.text import and_more, counted, for_programs
 
 _LEAST_RANKS, _LEAST_HOSTS = 3, 2  # with fewer nothing can collide, and the runtime schedules nothing
-_OF_OTHERS = (
-    "HOCKET_SEGMENT",
-    "HOCKET_RELEASE_THRESHOLD",
-    "HOCKET_REPORT",
-)  # no option of this command sets them
+_OF_OTHERS = ("HOCKET_SEGMENT", "HOCKET_REPORT")  # no option of this command sets them
 
 
 @command(
@@ -155,9 +151,10 @@ def _tcl(text: str) -> str:
 def _prepared(variables: dict[str, str], network: Network, source: str) -> str:
     plans = len(variables["HOCKET_PLAN"].split(":"))
     hosts = sum(ranks > 0 for ranks in network.ranks_per_node)
-    mpi = name_of_mpi(variables["HOCKET_RUNTIME_MPI"])
+    runtime = prepared_runtime(variables)
+    assert runtime is not None
     prepared = f"prepared {counted(plans, 'plan')} for {network.ranks} ranks on {hosts} hosts of {source}"
-    return f"{prepared}, and the runtime for {mpi}"
+    return f"{prepared}, and the runtime for {name_of_mpi(runtime[0])}"
 
 
 def _warnings(network: Network, source: str, placement: str) -> list[str]:

@@ -62,20 +62,14 @@ class Costs:
         return f"assumed: {self.profile.name}"
 
     def parameters(
-        self,
-        network: _core.Network,
-        bytes: int,
-        *,
-        segmented: bool,
-        early_release: int = 0,
-        segment: int = SEGMENT,
+        self, network: _core.Network, bytes: int, *, segmented: bool, segment: int = SEGMENT
     ) -> _core.ModelParameters:
         """Parameters of the model for messages of about ``bytes``; ``segmented``: they are cut into
         ``segment`` bytes, as messages of schedules are."""
         if self.calibration is None:
             assert self.profile is not None
             return self.profile.parameters
-        return _measured(self.calibration, network, bytes, segment if segmented else None, early_release)
+        return _measured(self.calibration, network, bytes, segment if segmented else None)
 
     def of_runs(self, network: _core.Network) -> _core.RunCosts:
         """Costs as the core predicts runs by them; the memory profile is read where ranks share hosts."""
@@ -92,7 +86,7 @@ def costs_for(network: _core.Network, calibration: Calibration | None, source: s
 
 
 def _measured(
-    one: Calibration, network: _core.Network, bytes: int, segment: int | None, early_release: int
+    one: Calibration, network: _core.Network, bytes: int, segment: int | None
 ) -> _core.ModelParameters:
     segmented = segment is not None
     near = one.between_hosts
@@ -119,7 +113,6 @@ def _measured(
         token=max(token - near.latency - beyond - 2 * token_work, 0.0),
         token_work=token_work,
         overhead=wire,
-        early_release=early_release,
         memory_rate=math.inf if same_host is None else 1 / same_host.per_byte,
         latencies=[latency + beyond for latency in latencies],
         host_shared=one.flows("host", bytes),

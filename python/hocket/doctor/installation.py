@@ -14,7 +14,7 @@ from hocket.doctor.case import Case, Finding, Level, note, ok, problem, problem_
 from hocket.errors import MissingToolError
 from hocket.launch.environment import scheduled_variables
 from hocket.launch.mpi import Abi, MpiFamily, find_mpi
-from hocket.launch.runtime.build import SHIM, native_dir
+from hocket.launch.runtime.build import SHIM, native_dir, prepared_runtime
 from hocket.launch.runtime.compiling import find_compiler, read_wrapper
 from hocket.launch.runtime.ready import find_runtime, ready_runtime
 from hocket.system.cache import cache_dir
@@ -46,11 +46,11 @@ def _preloads(case: Case) -> Iterator[Finding]:
 
 def _prepared(case: Case, shim: str) -> Iterator[Finding]:
     """``hocket env`` has prepared this job, wholly or not any more."""
-    runtime, plans = (case.environment.get(name, "") for name in ("HOCKET_RUNTIME", "HOCKET_PLAN"))
-    if not runtime:
+    runtime, plans = prepared_runtime(case.environment), case.environment.get("HOCKET_PLAN", "")
+    if runtime is None:
         yield problem(f"LD_PRELOAD names {shim}, but HOCKET_RUNTIME is not set", ANEW)
         return
-    missing = [path for path in (runtime, *plans.split(":")) if path and not Path(path).exists()]
+    missing = [path for path in (str(runtime[1]), *plans.split(":")) if path and not Path(path).exists()]
     for path in missing:
         yield problem(f"the job is prepared with {path}, which does not exist", ANEW)
     if not missing:
@@ -122,8 +122,9 @@ def check_runtime(case: Case) -> Iterator[Finding]:
     if case.mpi is None:
         return
     case.runtime = find_runtime(case.mpi.mpicc)
-    if (prepared := case.environment.get("HOCKET_RUNTIME_MPI", case.runtime.mpi)) != case.runtime.mpi:
-        yield problem(f"the job is prepared for {prepared} and {case.mpi.mpiexec} is of {case.runtime.mpi}",
+    prepared = prepared_runtime(case.environment)
+    if prepared is not None and prepared[0] != case.runtime.mpi:
+        yield problem(f"the job is prepared for {prepared[0]} and {case.mpi.mpiexec} is of {case.runtime.mpi}",
                       f"{ANEW}; --mpi chooses another MPI")  # fmt: skip
     yield ok(f"{case.runtime.library.parent}{', ready-made' if case.ready else ''}")
 

@@ -241,7 +241,7 @@ class Lab:
         another order than that. Whatever is still running inside the lab afterwards is killed."""
         n = check_ranks(ranks, self.ranks)
         hosts = self.places(shuffle) if hosts is None else hosts
-        settings = {**lab_environment(mpi, wires.HOST_PORT), **(env or {})}
+        settings = {**self.environment(), **lab_environment(mpi, wires.HOST_PORT), **(env or {})}
         command = launch_command(
             mpi, n, hosts, settings, argv, agent=self.state.agent, interface=wires.HOST_PORT, cyclic=cyclic
         )

@@ -47,9 +47,8 @@ class RuntimeOptions:
     ``placement`` is ``names`` (processor names), ``slurm`` (the names that Slurm gave), ``order`` (rank i
     on the i-th place of the network) or a file with one host name per rank, or one host's coordinates
     where the network is a torus, mesh or hypercube. ``flow_control`` is token, window:K, barrier or free. Sizes are
-    bytes. ``choose`` is learn, predict or off. ``algorithm``: of irregular exchanges. ``report``: directory that
-    all hosts see, for what the ranks
-    tell of their calls.
+    bytes. ``choose`` is learn, predict, off or a candidate. ``algorithm``: of irregular exchanges. ``report``:
+    directory that all hosts see, for what the ranks tell of their calls.
     """
 
     placement: str | None = None
@@ -58,7 +57,6 @@ class RuntimeOptions:
     min_bytes: int | None = None
     algorithm: str | None = None
     segment: int | None = None
-    release_threshold: int | None = None
     log: int = 0
     report: Path | None = None
 
@@ -170,7 +168,6 @@ def scheduled_variables() -> list[str]:
         "HOCKET_SWITCH_LINKS",
         "HOCKET_CHOICES",
         "HOCKET_RUNTIME",
-        "HOCKET_RUNTIME_MPI",
         "HOCKET_PLAN",
         *PATHS_VARIABLES,
     ]

@@ -307,15 +307,12 @@ def mpi4py_environment(mpi: Mpi) -> dict[str, str]:
 
 
 def lab_environment(mpi: Mpi, interface: str) -> dict[str, str]:
-    """Settings that make the ranks of a lab talk over TCP, whatever fabrics the machine has.
-
-    A lab's hosts share the machine's few cores, so waiting ranks sleep at once."""
-    sleepy = {"HOCKET_SLEEP_US": "400"}
-    if mpi.family is MpiFamily.MPICH:
-        return sleepy | {
-            "UCX_TLS": "tcp,self",
-            "UCX_NET_DEVICES": interface,
-            "FI_PROVIDER": "tcp",
-            "FI_TCP_IFACE": interface,
-        }
-    return sleepy
+    """Settings that make the ranks of a lab talk over TCP, whatever fabrics the machine has."""
+    if mpi.family is not MpiFamily.MPICH:
+        return {}
+    return {
+        "UCX_TLS": "tcp,self",
+        "UCX_NET_DEVICES": interface,
+        "FI_PROVIDER": "tcp",
+        "FI_TCP_IFACE": interface,
+    }

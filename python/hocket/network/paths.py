@@ -276,7 +276,7 @@ def routed(network: _core.Network, routes: Mapping[tuple[int, int], Route]) -> _
     return network.rerouted([(a, b, route) for (a, b), route in routes.items()])
 
 
-def table_for_ranks(network: _core.Network, paths: Paths, chosen: Chosen) -> str:
+def table_for_ranks(network: _core.Network, paths: Paths, chosen: Chosen, pace: int | None = None) -> str:
     """Table of the ranks; nodes are indices in the network, channels its own. Of its lines the preloaded library reads
     the first kind, and the runtime, which asks at start whether all is as found, the others:
 
@@ -284,8 +284,8 @@ def table_for_ranks(network: _core.Network, paths: Paths, chosen: Chosen) -> str
     - ``way FROM TO HOPS A B SWITCH PORT...``: the HOPS-th router on this connection's way from node A to node B, and
       ports that tell of it while those of the connection are in use;
     - ``up A SWITCH CHANNEL...`` and ``down SWITCH B CHANNEL...``: the two parts of every way that there is;
-    - ``router ADDRESS SWITCH``; ``found DATE``."""
-    lines = [f"found {paths.found}"]
+    - ``router ADDRESS SWITCH``; ``found DATE``; ``pace RATE``: bytes a second of a connection in a scheduled call."""
+    lines = [f"found {paths.found}", *([f"pace {pace}"] if pace else [])]
     parts: dict[tuple[str, int, int], Route] = {}
     node = {name: number for number, name in enumerate(network.names)}
     for (a, b), ports in chosen.held.items():

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 MOST_MESSAGES: Final = 20_000  # of an exchange whose candidates are simulated unasked
 _STEPS: Final = 5_000_000  # of each simulation
-_MARGIN: Final = 0.02  # a gain that is worth releasing the next sender early
 _SHARE: Final = 0.05  # of a segment's time that its processors may take
 _LEAST_SEGMENT, _MOST_SEGMENT = 4096, 1 << 20
 
@@ -32,10 +31,9 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of a run that follow from measured costs: segment size and release threshold, in bytes."""
+    """Settings of a run that follow from measured costs: the segment size in bytes."""
 
     segment: int
-    release_threshold: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +62,8 @@ class Forecast:
         if self.library:
             lines.append(f"library     {_told(self.library)}")
         if (chosen := self.settings) is not None:
-            threshold = chosen.release_threshold
-            early = f", the last {format_bytes(threshold)} released early" if threshold else ""
-            lines.append(
-                f"run with    segments of {format_bytes(chosen.segment)}{early}: "
-                f"HOCKET_SEGMENT={chosen.segment} HOCKET_RELEASE_THRESHOLD={threshold}"
-            )
+            size = chosen.segment
+            lines.append(f"run with    segments of {format_bytes(size)}: HOCKET_SEGMENT={size}")
         return lines
 
 
@@ -84,7 +78,7 @@ def forecast(planned: _core.Plan, costs: Costs, most: int = sys.maxsize) -> Fore
     plan of at most ``most`` messages. Nothing of an irregular exchange, whose messages differ."""
     candidates, library = planned.forecast or planned.predict(costs.of_runs(planned.network), most)
     found = tuple(Candidate(*one) for one in candidates)
-    settings = _settings(planned, costs, found) if costs.measured and found else None
+    settings = _settings(costs) if costs.measured and found else None
     return Forecast(costs, found, tuple(Candidate(*one) for one in library), settings)
 
 
@@ -112,13 +106,10 @@ def forecast_of(planned: _core.Plan, path: str | None, description: NetworkDescr
     return found if found.candidates else None
 
 
-def _settings(planned: _core.Plan, costs: Costs, found: tuple[Candidate, ...]) -> Settings | None:
-    """Segments as long as their processors' work asks for, and the bandwidth-delay product; released early by what
-    a token's way takes, where the simulator says that it pays."""
+def _settings(costs: Costs) -> Settings | None:
+    """Segments as long as their processors' work asks for, and the bandwidth-delay product."""
     one = costs.calibration
-    usual = planned.waits.window
-    best = next((each.seconds for each in found if each.name == f"window-{usual}"), None)
-    if one is None or best is None:
+    if one is None:
         return None
     near = one.between_hosts
     rate = 1 / near.per_byte
@@ -127,12 +118,4 @@ def _settings(planned: _core.Plan, costs: Costs, found: tuple[Candidate, ...]) -
     segment = _LEAST_SEGMENT
     while segment < wanted and segment < _MOST_SEGMENT:
         segment *= 2
-    early = -(-int(one.token_loaded.median * rate) // segment) * segment
-    longest = int(max(planned.schedule.lengths(), default=0))
-    if not 0 < early < longest:
-        return Settings(segment, 0)
-    network, schedule = planned.network, planned.schedule
-    parameters = costs.parameters(network, planned.demand.bytes, segmented=True, early_release=early)
-    sooner = _core.simulate(network, schedule, planned.waits, f"window:{usual}", parameters, _STEPS)
-    gains = sooner is not None and sooner.seconds < (1 - _MARGIN) * best
-    return Settings(segment, early if gains else 0)
+    return Settings(segment)

@@ -126,7 +126,7 @@ void exchange_blocks(HostSharedContext& place, std::size_t width, const std::byt
   std::uint64_t all[2] = {};
   reduce(own, all, 2, MPI_UINT64_T, MPI_MAX, place.comm());
   if (all[0] == 0) return;
-  const MadeType element = bytes_type(width);
+  const MadeType element = run_of(width);
   if (all[0] <= INT_MAX) return exchange_small(place, element.get(), from, sends, to, receives);
   const std::uint64_t most = std::max<std::uint64_t>(1, round_bytes / width / static_cast<std::uint64_t>(place.size()));
   exchange_in_rounds(place, element.get(), width, from, sends, to, receives, (all[1] + most - 1) / most, most);

@@ -44,7 +44,7 @@ def test_sizes_that_change_or_disagree(check: Check) -> None:
 @pytest.mark.parametrize(
     ("network", "ranks", "options", "env"),
     [
-        ("torus:3x2", 6, [], {"HOCKET_SEGMENT": "1031", "HOCKET_RELEASE_THRESHOLD": "2000"}),
+        ("torus:3x2", 6, [], {"HOCKET_SEGMENT": "1031"}),
         ("star:3*2", 5, ["--flow", "window:2"], {"HOCKET_ALGORITHM": "RS_NLH"}),
         ("chain:2,2", 4, ["--flow", "barrier"], {}),
         ("chain:2,2", 4, ["--flow", "free"], {}),
@@ -127,7 +127,7 @@ def test_one_schedule_serves_all_sizes(launch: Launched, tmp_path: Path) -> None
     """The phases of the equal all-to-all, whatever messages weigh: nothing is planned, nobody is asked for sizes."""
     trace = tmp_path / "trace"
     calls = calls_of(
-        launch, "30000c10 300x5", HOCKET_ALGORITHM="", HOCKET_CANDIDATE="window-1", HOCKET_TRACE=str(trace)
+        launch, "30000c10 300x5", HOCKET_ALGORITHM="", HOCKET_CHOOSE="window-1", HOCKET_TRACE=str(trace)
     )
     assert [call[1:] for call in calls[1:]] == [(0, 0, 0)] * 14  # the first finds out where the ranks are
     assert trace.with_name("trace.0").read_text().count("all-to-all ") == 15
@@ -145,7 +145,7 @@ def test_one_schedule_serves_all_sizes(launch: Launched, tmp_path: Path) -> None
     ],
 )
 def test_every_byte_arrives_by_any_candidate(check: Check, candidate: str, program: str) -> None:
-    said = check(program, "chain:3,3", 6, env={"HOCKET_CANDIDATE": candidate})
+    said = check(program, "chain:3,3", 6, env={"HOCKET_CHOOSE": candidate})
     assert said.scheduled(ranks=6) > 0
     assert ("irregular exchange of" in said) == (candidate == "planned")
 
@@ -180,7 +180,7 @@ def test_more_than_the_receiver_expects_ends_the_job_as_without_hocket(
 @pytest.mark.parametrize("window", ["window-1", "window-4"])
 def test_nonblocking_calls_follow_phases_that_serve_all_sizes(check: Check, window: str) -> None:
     """Six rounds: the first asks for communicators of the world's; on the graph, whose ranks have not met, for that."""
-    said = check("nonblocking_vectors 6 5000", "chain:2,2", 4, env={"HOCKET_CANDIDATE": window})
+    said = check("nonblocking_vectors 6 5000", "chain:2,2", 4, env={"HOCKET_CHOOSE": window})
     assert (said.scheduled("MPI_Ialltoallv"), said.scheduled("MPI_Ialltoallw")) == (5 * 2, 5)
     assert (said.scheduled("MPI_Ineighbor_alltoallv"), said.scheduled("MPI_Alltoallv")) == (4, 2)
 

@@ -86,9 +86,9 @@ def test_every_call_ends_on_all_ranks(mpi: Mpi, launch: Launch, program: Path, f
 @pytest.mark.parametrize(
     ("forms", "calls", "env"),
     [
-        ("bp", OWN_SIZES, {"HOCKET_CANDIDATE": "window-1"}),
-        ("b", OWN_SIZES[1:3], {"HOCKET_CANDIDATE": "order"}),
-        ("b", OWN_SIZES[1:3], {"HOCKET_CANDIDATE": "window-4-large", "HOCKET_SEGMENT": "4099"}),
+        ("bp", OWN_SIZES, {"HOCKET_CHOOSE": "window-1"}),
+        ("b", OWN_SIZES[1:3], {"HOCKET_CHOOSE": "order"}),
+        ("b", OWN_SIZES[1:3], {"HOCKET_CHOOSE": "window-4-large", "HOCKET_SEGMENT": "4099"}),
         ("b", OWN_SIZES[:1], ALL),
         ("b", OWN_SIZES[2:], {"HOCKET_MIN_BYTES": "1"}),
     ],
@@ -99,7 +99,7 @@ def test_messages_of_their_own_sizes(
 ) -> None:
     """Forced phases ask nobody for sizes. Else a rank that sends itself what it does not expect leaves a call to the
     library, as it does persistent requests."""
-    forced = {"SCHEDULED": "1", "HOCKET_MIN_BYTES": "1"} if "HOCKET_CANDIDATE" in env else {}
+    forced = {"SCHEDULED": "1", "HOCKET_MIN_BYTES": "1"} if "HOCKET_CHOOSE" in env else {}
     done = launch([str(program), forms, ",".join(calls)], "chain:2,2", RANKS, env={**env, **forced})
     assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr
     error = str(TRUNCATED[mpi.family])
@@ -141,7 +141,7 @@ def test_ranks_of_a_host_that_act_together(
     places = tmp_path / "places"
     places.write_text("n0\nn0\nn1\nn1\n")
     error = str(TRUNCATED[mpi.family])
-    env = {"SCHEDULED": "1", "HOCKET_CANDIDATE": candidate}
+    env = {"SCHEDULED": "1", "HOCKET_CHOOSE": candidate}
     for call in calls:
         done = launch([str(program), "b", call, *odd], "chain:1,1", RANKS, placement=str(places), env=env)
         assert done.returncode == 0 and " 0 wrong" in done.stdout, done.stdout + done.stderr

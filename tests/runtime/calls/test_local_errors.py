@@ -19,9 +19,9 @@ Launched = Callable[..., "subprocess.CompletedProcess[str]"]
 TWO_LEVEL = {"alltoall", "allgather", "allgatherv", "allreduce", "alltoallv", "alltoallw"}
 MODES: dict[str, tuple[str | Links, dict[str, str]]] = {
     "learn": ("chain:2,2", {"HOCKET_CHOOSE": "learn"}),
-    "forced": ("chain:2,2", {**EVERYTHING, "HOCKET_ALGORITHM": "", "HOCKET_CANDIDATE": "window-1"}),
+    "forced": ("chain:2,2", {**EVERYTHING, "HOCKET_ALGORITHM": "", "HOCKET_CHOOSE": "window-1"}),
     "relays": (FOUR, EVERYTHING),
-    "two_level": ("chain:1,1*2", {**EVERYTHING, "HOCKET_CANDIDATE": "two-level-order"}),
+    "two_level": ("chain:1,1*2", {**EVERYTHING, "HOCKET_CHOOSE": "two-level-order"}),
 }
 
 

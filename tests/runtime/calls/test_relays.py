@@ -77,7 +77,7 @@ def test_other_forms_only_where_a_thread_passes_on(check: Check, four: str) -> N
 
 def test_ranks_of_one_host_send_whole_messages(check: Check, four: str) -> None:
     """Where they act together, one for each host sends for all of them: what it sends differs in size."""
-    env = {"HOCKET_CANDIDATE": "two-level-order"}
+    env = {"HOCKET_CHOOSE": "two-level-order"}
     places = Path(four).with_name("places")
     places.write_text("n0\nn0\nn1\nn1\nn2\nn3\n")
     said = check(all_to_alls(20000), four, 6, env=env, placement=str(places))

@@ -41,7 +41,7 @@ def launched(launch: Launch, *arguments: Any, **more: Any) -> dict[str, int]:
 def test_every_call_on_a_small_stack(launch: Launch, candidate: str) -> None:
     """Irregular exchanges, too, are planned there. Below it is a megabyte that nobody may touch."""
     deepest = launched(
-        launch, "small_stack 64", "chain:2,2", 4, env={**EVERYTHING, "HOCKET_CANDIDATE": candidate}
+        launch, "small_stack 64", "chain:2,2", 4, env={**EVERYTHING, "HOCKET_CHOOSE": candidate}
     )
     assert max(deepest.values()) <= ENOUGH
 

@@ -108,13 +108,13 @@ def test_twice_is_like_once_and_unset_takes_it_back(
     done = shell(
         f"{look} none; eval {prepare}; {look} once; eval {prepare}; {look} twice\n"
         f'{start}\neval "$(hocket env --unset)"; {look} after; {start}',
-        HOCKET_SLEEP_US="77",
+        HOCKET_HOST_MEMORY="77777",
         LD_PRELOAD="libm.so.6",
     )
     assert not scheduled(done)
     none, once, twice, after = ((tmp_path / name).read_text() for name in ("none", "once", "twice", "after"))
     assert once == twice and once != none == after, (once, twice, after)
-    assert "HOCKET_SLEEP_US=77\n" in once
+    assert "HOCKET_HOST_MEMORY=77777\n" in once
     assert re.search(r"^LD_PRELOAD=libm.so.6:/\S+/libhocket_shim.so$", once, re.MULTILINE), once
     assert done.stdout.count(" 0 wrong") == 2
 

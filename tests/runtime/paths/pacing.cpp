@@ -51,16 +51,14 @@ int main(int, char** words) {
   connect_to(std::atoi(words[2]), ends);
   tell("before", ends);
   {
-    const Paced none(words[3], 0);
-    tell("at no rate", ends);
-    const Paced paced(words[3], 1000000);
+    const Paced paced(words[3], 2);
     tell("paced", ends);
-    const Paced inner(words[3], 2000000);
+    const Paced inner(words[3], 4);
     tell("of two calls", ends);
   }
   tell("after", ends);
   {
-    const Paced paced(words[3], 1000000);
+    const Paced paced(words[3], 1);
     dup2(ends[2], ends[0]);  // the number stands for another connection now
   }
   tell("exchanged", ends);

@@ -91,8 +91,7 @@ def environment(built: Path, table: str, mode: str = "hold") -> dict[str, str]:
     return {
         **os.environ,
         "LD_PRELOAD": str(built / "paths.so"),
-        "HOCKET_PATHS": mode,
-        "HOCKET_PATHS_TABLE": str(path),
+        "HOCKET_PATHS": mode if mode == "off" else f"{mode}:{path}",
         "HOCKET_LOG": "1",
     }
 
@@ -148,7 +147,7 @@ def test_hosts_outside_of_the_plan(built: Path) -> None:
 
 def test_a_table_that_is_not_there(built: Path) -> None:
     with listening(socket.AF_INET, "127.0.0.1") as (port, _):
-        env = environment(built, "") | {"HOCKET_PATHS_TABLE": "/nonexistent"}
+        env = environment(built, "") | {"HOCKET_PATHS": "hold:/nonexistent"}
         done = subprocess.run(
             ["python3", "-c", CONNECT, "127.0.0.1", str(port), "1"],
             env=env, capture_output=True, text=True, check=True,

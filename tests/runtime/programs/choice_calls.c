@@ -53,7 +53,7 @@ double PMPI_Wtime(void) {
 }
 
 static unsigned long agreements(void) {
-  void* runtime = dlopen(getenv("HOCKET_RUNTIME"), RTLD_LAZY | RTLD_NOLOAD);
+  void* runtime = dlopen(strchr(getenv("HOCKET_RUNTIME"), '/'), RTLD_LAZY | RTLD_NOLOAD);
   const unsigned long* number = runtime != NULL ? dlsym(runtime, "hocket_agreements") : NULL;
   return number != NULL ? *number : 0;
 }

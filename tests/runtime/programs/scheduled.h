@@ -7,10 +7,12 @@
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* 0 without Hocket. */
 static inline uint64_t scheduled_calls(void) {
-  const char* path = getenv("HOCKET_RUNTIME");
+  const char* named = getenv("HOCKET_RUNTIME");
+  const char* path = named != NULL ? strchr(named, '/') : NULL;
   void* runtime = path != NULL ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
   uint64_t (*ask)(void) = NULL;
   if (runtime != NULL) *(void**)&ask = dlsym(runtime, "hocket_scheduled_calls");

@@ -16,7 +16,7 @@ from scheduled_calls import EVERYTHING
 
 Launch = Callable[..., subprocess.CompletedProcess[str]]
 
-FORCED = {**EVERYTHING, "HOCKET_CHOOSE": "off", "HOCKET_CANDIDATE": "window-1"}
+FORCED = {**EVERYTHING, "HOCKET_CHOOSE": "window-1"}
 PROGRAMS = {
     call: grid((20000,), rows(calls, "dense", "equal", form="*", counts="*"), rounds=2, words="threads ready")
     for call, calls in {

@@ -41,9 +41,7 @@ def two_level(check: Check, tmp_path: Path) -> Callable[..., None]:
         places = tmp_path / "places"
         places.write_text("".join(f"n{host}\n" for host in PLACEMENTS[placement]))
         ranks = len(PLACEMENTS[placement])
-        said = check(
-            program, NETWORK, ranks, placement=str(places), env={"HOCKET_CANDIDATE": candidate, **env}
-        )
+        said = check(program, NETWORK, ranks, placement=str(places), env={"HOCKET_CHOOSE": candidate, **env})
         assert said.by_two_level(ranks) > 0
         assert said.by_two_level() == said.scheduled(), "no sizes are asked for"
 
@@ -90,7 +88,7 @@ def test_long_messages_go_on_their_own(
 def test_errors_are_the_librarys(mpi: Mpi, told: Told, compiled: Callable[[str], Path]) -> None:
     """A rank with wrong arguments still takes part: the others of its host need it."""
     native = mpiexec(mpi, 4, [str(compiled("errors"))], {})
-    done, said = told("errors", "chain:1,1*2", 4, env={"HOCKET_CANDIDATE": "two-level-1"})
+    done, said = told("errors", "chain:1,1*2", 4, env={"HOCKET_CHOOSE": "two-level-1"})
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == native
     assert said.by_two_level() > 0

@@ -26,7 +26,7 @@ def test_any_number_of_hosts(check: Check, network: str, ranks: int) -> None:
     """With one rank a host there is nothing to aggregate: rank by rank."""
     hosts = sum(map(int, network.split(":")[1].split(",")))
     for candidate in ("two-level-1", "two-level-native"):
-        said = check("two_levels", f"{network}*{ranks}", hosts * ranks, env={"HOCKET_CANDIDATE": candidate})
+        said = check("two_levels", f"{network}*{ranks}", hosts * ranks, env={"HOCKET_CHOOSE": candidate})
         all_scheduled(said, *TWO_LEVEL, by="aggregates by " if ranks > 1 else "", but=NARROW)
         all_scheduled(said, *SUMS, "MPI_Bcast", but=NARROW)
 

@@ -8,7 +8,7 @@ import hashlib
 import os
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -70,9 +70,14 @@ class Runtime:
         """The variables that switch the runtime on in every rank."""
         return {
             PRELOAD: with_shim(self.shim),
-            "HOCKET_RUNTIME": str(self.library),
-            "HOCKET_RUNTIME_MPI": self.mpi,
+            "HOCKET_RUNTIME": f"{self.mpi} {self.library.absolute()}",
         }
+
+
+def prepared_runtime(environment: Mapping[str, str]) -> tuple[str, Path] | None:
+    """The MPI and the library that ``HOCKET_RUNTIME`` names in a prepared environment."""
+    mpi, slash, path = environment.get("HOCKET_RUNTIME", "").partition("/")
+    return (mpi.rstrip(), Path(slash + path)) if mpi and slash else None
 
 
 def name_of_mpi(mpi: str) -> str:

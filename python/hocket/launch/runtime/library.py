@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hocket.errors import HocketError, MissingToolError, NetworkError, TableError, UsageError
 from hocket.launch.mpi import Abi, MpiFamily, find_mpi
-from hocket.launch.runtime.build import build_sort
+from hocket.launch.runtime.build import build_sort, prepared_runtime
 from hocket.launch.runtime.ready import find_runtime, ready_sort
 
 if TYPE_CHECKING:
@@ -207,10 +207,9 @@ def _process_mpi() -> _ProcessMpi:
 
 def _of_hocket_run(mpi: _ProcessMpi) -> Path | None:
     """The library that ``hocket run`` has started this process with, if it is for this MPI."""
-    path, built_for = os.environ.get("HOCKET_RUNTIME"), os.environ.get("HOCKET_RUNTIME_MPI")
-    if path and built_for and "".join(mpi.name.split()).startswith("".join(built_for.split())):
-        return Path(path).absolute()
-    return None
+    built_for, path = prepared_runtime(os.environ) or ("", None)
+    same = "".join(mpi.name.split()).startswith("".join(built_for.split()))
+    return path if same else None
 
 
 def _mpicc(mpi: _ProcessMpi) -> str:

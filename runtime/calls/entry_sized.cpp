@@ -1,5 +1,5 @@
-/// Calls with messages of different sizes, as the preloaded shim hands them over. A call either runs a plan or is
-/// passed on unchanged; which one the ranks find out together.
+/// Calls that may be scheduled, as the preloaded shim hands them over: blocking, nonblocking and persistent ones, with
+/// counts of either size. Of those with messages of different sizes the ranks find out together who serves them.
 
 #include <tuple>
 
@@ -20,6 +20,7 @@ struct Sides {
   VectorSide sends, receives;
 
   [[nodiscard]] static CallKind kind() { return irregular_calls(); }
+  [[nodiscard]] bool only_recorded() const noexcept { return runtime::only_recorded(comm, reach, sends, receives); }
   [[nodiscard]] VectorCall between(const Neighbours& neighbours) const { return {sends, receives, neighbours, comm}; }
 };
 
@@ -31,8 +32,7 @@ std::uint64_t bytes_to_others(const std::optional<PeerBytes>& peer_bytes) {
 }
 
 /// Before anything that other ranks take part in. A topology that is not there is missing on all of them.
-bool is_erroneous_here(LibraryCall name, const Sides& sides) {
-  Team* const team = Team::known(sides.comm);
+bool is_erroneous_here(LibraryCall name, const Sides& sides, Team* team) {
   if (team == nullptr) return false;
   const Neighbours* const neighbours = team->neighbours(sides.comm, sides.reach);
   if (neighbours != nullptr && !erroneous(name, sides.between(*neighbours), *neighbours, sides.reach)) return false;
@@ -41,20 +41,19 @@ bool is_erroneous_here(LibraryCall name, const Sides& sides) {
 }
 
 /// For the report.
-std::uint64_t reported_bytes(const Sides& sides) {
-  Team* const team = reporting ? Team::known(sides.comm) : nullptr;
-  const Neighbours* const neighbours = team != nullptr ? team->neighbours(sides.comm, sides.reach) : nullptr;
+std::uint64_t reported_bytes(const Sides& sides, Team* team) {
+  if (!reporting || team == nullptr) return 0;
+  const Neighbours* const neighbours = team->neighbours(sides.comm, sides.reach);
   return neighbours != nullptr ? bytes_to_others(sides.between(*neighbours).peer_bytes()) : 0;
 }
 
 /// Calls of which nothing is asked are passed on before anybody adds up their messages.
-void note_passed_on(const Sides& sides, FallbackReason why) {
-  const Team* const team = reporting && why != FallbackReason::intercommunicator ? Team::find(sides.comm) : nullptr;
-  note_native(why, reported_bytes(sides), 0, team != nullptr ? team->problem_of(why) : "");
+void note_passed_on(const Sides& sides, Team* team, FallbackReason why) {
+  note_native(why, reported_bytes(sides, team), 0, reporting && team != nullptr ? team->problem_of(why) : "");
 }
 
-void note_served(const Exchange& exchange, const Sides& sides, const Team&) {
-  note_scheduled(exchange, reported_bytes(sides));
+void note_served(const Exchange& exchange, const Sides& sides, Team& team) {
+  note_scheduled(exchange, reported_bytes(sides, &team));
 }
 
 /// Null, on all ranks alike, if the MPI library is to serve all calls to them.
@@ -130,9 +129,7 @@ class IrregularServing {
 };
 
 /// Collective where ranks may wait for each other.
-Server server_of_blocking(const Sides& sides) {
-  Team* const team = Team::known(sides.comm);
-  if (team == nullptr) return {.why = FallbackReason::intercommunicator};
+Server server_of_blocking(Team* team, const Sides& sides) {
   IrregularServing serving(*team, sides);
   if (!serving.is_timed() && !team->met()) team->meet(sides.comm);
   if (team->met() ? !team->could_collide() : !team->could_meet()) return {.why = team->why_native()};
@@ -147,8 +144,8 @@ Server server_of_blocking(const Sides& sides) {
   return serving.server(sides.between(*neighbours));
 }
 
-void run(const Exchange& exchange, const Sides& sides, Deadline deadline) {
-  const VectorCall call = sides.between(*Team::known(sides.comm)->neighbours(sides.comm, sides.reach));
+void run(const Exchange& exchange, const Sides& sides, Team& team, Deadline deadline) {
+  const VectorCall call = sides.between(*team.neighbours(sides.comm, sides.reach));
   if (exchange.host_team() != nullptr)
     carry_out(TwoLevelVector(exchange, call), deadline);
   else
@@ -171,16 +168,17 @@ std::optional<FallbackReason> take_over(Team* team, const Sides& sides, MPI_Requ
   return std::nullopt;
 }
 
-template <class Native>
 int persistent(LibraryCall, const Sides& sides, MPI_Request* request, Native native) {
+  if (recording && sides.only_recorded()) [[unlikely]]
+    return native();
   return guarded(sides.comm, [&]() -> int {
     const int code = wait_in_mpi(native);
     if (code != MPI_SUCCESS) {  // the library has judged what this rank can see alone
       note_native(FallbackReason::erroneous);
       return code;
     }
-    if (const std::optional<FallbackReason> why = take_over(Team::of_any(sides.comm), sides, request))
-      note_passed_on(sides, *why);
+    Team* const team = Team::of_any(sides.comm);
+    if (const std::optional<FallbackReason> why = take_over(team, sides, request)) note_passed_on(sides, team, *why);
     return code;
   });
 }
@@ -196,6 +194,7 @@ struct Uneven : VectorCall {
 /// all sizes, or it is the library's.
 Server server_of(Team* team, const Sides& sides, Form form) {
   if (team == nullptr) return {.why = FallbackReason::intercommunicator};
+  if (form == Form::blocking) return server_of_blocking(team, sides);
   if (served_neighbours(sides, *team) == nullptr) return {.why = FallbackReason::topology};
   if (sides.reach.rooted()) return {.why = FallbackReason::sizes_unknown};
   return who_serves(*team, {sides.comm, Sides::kind(), form, 1});
@@ -203,7 +202,7 @@ Server server_of(Team* team, const Sides& sides, Form form) {
 
 std::unique_ptr<Operation> operation_on(std::shared_ptr<PrivateChannel> channel, const Sides& sides, Team& team) {
   const Uneven call = sides.between(*team.neighbours(sides.comm, sides.reach));
-  return std::make_unique<OnPrivateChannel<Uneven>>(std::move(channel), call, team);
+  return std::make_unique<OnPrivateChannel>(std::move(channel), call, team);
 }
 
 }  // namespace
@@ -211,8 +210,9 @@ std::unique_ptr<Operation> operation_on(std::shared_ptr<PrivateChannel> channel,
 
 #define REACH(reach, shape) \
   Reach { Reach::reach, shape##_ROOT }
-#define EVERY_FORM(Name, name, reach, shape, Place)                                                                 \
-  HOCKET_EVERY_FORM(Name, name, shape, Place, (only_recorded(operation, comm, REACH(reach, shape), shape##_SIDES)), \
-                    (Sides{comm, REACH(reach, shape), shape##_SIDES}))
-LOCALLY_SIZED_CALLS(EVERY_FORM)
-#undef EVERY_FORM  // the sources of a room are compiled as one
+#define FORMS_OF_SIDES(Name, name, reach, shape, Place) \
+  HOCKET_EVERY_FORM(Name, name, shape, Place, (Sides{comm, REACH(reach, shape), shape##_SIDES}))
+#define FORMS_OF_BLOCKS(Name, name, Call, shape, Place) \
+  HOCKET_EVERY_FORM(Name, name, shape, Place, (Call{shape##_ARGUMENTS}))
+LOCALLY_SIZED_CALLS(FORMS_OF_SIDES)
+GLOBALLY_SIZED_CALLS(FORMS_OF_BLOCKS)
