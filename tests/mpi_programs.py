@@ -11,10 +11,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from builds import compile_once
+from builds import compile_once, make_once
+from hocket.cli import cli
 from hocket.errors import HocketError
 from hocket.launch import end
+from hocket.launch.environment import find_runtime
 from hocket.launch.mpi import Mpi, MpiFamily, find_mpi, launch_command
 
 
@@ -56,6 +59,31 @@ def run_ranks(
     return subprocess.CompletedProcess(command, process.returncode, out, errors)
 
 
+found_runtime = functools.cache(find_runtime)  # which asks the compiler and reads all sources
+
+
+def hocket_here(
+    arguments: Sequence[str], env: Mapping[str, str] | None = None, timeout: float = 240
+) -> subprocess.CompletedProcess[str]:
+    """The command in this process, with the output of ranks that it starts: to start Python and import Hocket takes
+    more than the ranks of most tests."""
+    done: list[subprocess.CompletedProcess[str]] = []
+
+    def start(command: Sequence[str]) -> int:
+        done.append(run_ranks(command, None, timeout))
+        return done[-1].returncode
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hocket.launch.exit_code", start)
+        patch.setattr("hocket.launch.environment.find_runtime", found_runtime)
+        result = CliRunner().invoke(cli, list(arguments), prog_name="hocket", env=env)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    out = "".join([result.stdout, *(ranks.stdout for ranks in done)])
+    errors = "".join([result.stderr, *(ranks.stderr for ranks in done)])
+    return subprocess.CompletedProcess(arguments, result.exit_code, out, errors)
+
+
 def mpiexec(mpi: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], timeout: int = 120) -> str:
     """Output of the ranks, without Hocket's launcher and preload library."""
     done = run_ranks(launch_command(mpi, ranks, [], env, argv), None, timeout)
@@ -66,7 +94,10 @@ def mpiexec(mpi: Mpi, ranks: int, argv: Sequence[str], env: Mapping[str, str], t
 @functools.cache
 def _flags(mpi: str, *more: str) -> list[str]:
     """To compile and link with. Builds the runtime, so that ranks need not wait for it."""
-    return shlex.split(hocket("info", "--cflags", "--libs", *more, "--mpi", mpi))
+    command = ["info", "--cflags", "--libs", *more, "--mpi", mpi]
+    return shlex.split(
+        make_once(command, "flags", lambda made: made.write_text(hocket(*command))).read_text()
+    )
 
 
 def python_env(mpi: Mpi, *more: str) -> dict[str, str]:

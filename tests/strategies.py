@@ -7,11 +7,15 @@ asking the core.
 from __future__ import annotations
 
 import math
+import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
+import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from hocket import _core
@@ -19,6 +23,13 @@ from hocket.network.families import fat_tree_levels
 
 RATE = 1.25e8
 LATENCY = 1e-6
+ALL_EXAMPLES = os.environ.get("HOCKET_TEST_EXAMPLES") == "all"
+
+
+def sampled(most: int) -> Callable[[Any], Any]:
+    """So many examples in ``make test-slow``, half of them in ``make test``: they take long."""
+    given = settings(max_examples=most if ALL_EXAMPLES else most // 2, deadline=None)
+    return lambda test: pytest.mark.sampled(given(test))
 
 
 @dataclass

@@ -73,8 +73,9 @@ def test_a_part_of_the_hosts_has_no_closed_form() -> None:
         _core.ClosedForm(part, _core.Demand(part.ranks, 64), NAME)
 
 
-def test_small_groups_are_packed() -> None:
-    network = read_network("dragonfly:9x4x2")
+@pytest.mark.parametrize("form", ["dragonfly:5x4x1", pytest.param("dragonfly:9x4x2", marks=pytest.mark.slow)])
+def test_small_groups_are_packed(form: str) -> None:
+    network = read_network(form)
     demand = _core.Demand(network.ranks, 64)
     assert _core.plan_exchange(network, demand).algorithm == "packing"
     with pytest.raises(_core.InputError, match="far from the bound"):

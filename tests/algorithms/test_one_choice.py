@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hocket
@@ -17,11 +17,10 @@ from hocket.cli import cli
 from hocket.launch.environment import plan_for_run
 from hocket.network import read_network
 from hocket.planning.plan import plan_collective
-from strategies import few_ranks, random_graph, random_tree, unequal
+from strategies import few_ranks, random_graph, random_tree, sampled, unequal
 
 Taken = tuple[str, int, bytes]  # algorithm, phases, rows
 PATTERNS = ("all-to-all", "all-gather")
-seeded = settings(derandomize=True, database=None, deadline=None, max_examples=50)
 
 
 def taken(algorithm: str, schedule: _core.Schedule) -> Taken:
@@ -51,7 +50,7 @@ def check(network: _core.Network) -> None:
         assert by_plan(network, pattern, window=3) == by_run(network, pattern, window=3)
 
 
-@seeded
+@sampled(50)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 14), st.sampled_from(PATTERNS), st.sampled_from([1, 2, 3]))
 def test_waits_are_those_of_the_schedule_that_is_chosen(
     seed: int, hosts: int, pattern: str, window: int
@@ -65,19 +64,19 @@ def test_waits_are_those_of_the_schedule_that_is_chosen(
     assert [planned.waits.of(i) for i in transfers] == [derived.of(i) for i in transfers]
 
 
-@seeded
+@sampled(50)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 14))
 def test_on_trees_with_switch_links_of_any_width(seed: int, hosts: int) -> None:
     check(random_tree(Random(seed), hosts, ranks=few_ranks, switch_link=unequal).build())
 
 
-@settings(seeded, max_examples=25)
+@sampled(25)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 10))
 def test_on_graphs(seed: int, hosts: int) -> None:
     check(random_graph(Random(seed), hosts).build("graph"))
 
 
-@settings(seeded, max_examples=15)
+@sampled(15)
 @given(
     st.sampled_from(["torus", "mesh"]),
     st.lists(st.integers(2, 5), min_size=1, max_size=3).filter(lambda sides: prod(sides) <= 50),
@@ -93,7 +92,7 @@ def test_on_larger_grids(kind: str, sides: str) -> None:
     check(read_network(f"{kind}:{sides}"))
 
 
-@seeded
+@sampled(50)
 @given(st.integers(0, 2**32 - 1), st.integers(3, 14))
 def test_the_fastest_counts_where_links_are_unequal(seed: int, hosts: int) -> None:
     network = random_tree(Random(seed), hosts, switch_link=unequal).build()

@@ -78,12 +78,13 @@ def test_wide_switch_links_reach_the_bound(shape: str, width: int) -> None:
     [
         "fat-tree:4x4x4", "fat-tree:4x4x1", "fat-tree:8x8x8", "fat-tree:8x8x3", "fat-tree:8x8x2x2",
         "fat-tree:8x16x4", "fat-tree:16x16x16", "fat-tree:16x16x8", "fat-tree:16x16x4",
-        "fat-tree:8x8x1x4", "fat-tree:16x16x1x8", "fat-tree:16x16x1x4",
+        "fat-tree:8x8x1x4", "fat-tree:16x16x1x8",
         "fat-tree:k=4", "fat-tree:k=8",
         "dragonfly:9x4x3", "dragonfly:9x4x4", "dragonfly:5x4x4", "dragonfly:4x4x4x2",
         "hypercube:4", "hypercube:6", "hypercube:8",
-        "mesh:4x4", "mesh:5x5", "mesh:7x7", "mesh:8x8", "mesh:3x4x5", "mesh:6x6x6",
+        "mesh:4x4", "mesh:5x5", "mesh:7x7", "mesh:8x8", "mesh:3x4x5",
         "torus:4x4", "torus:4x4x4", "chain:8,8,8,8", "chain:16,0,3,9",
+        *(pytest.param(form, marks=pytest.mark.slow) for form in ("fat-tree:16x16x1x4", "mesh:6x6x6")),
     ],
 )  # fmt: skip
 def test_the_bound_is_reached(form: str) -> None:
@@ -93,12 +94,13 @@ def test_the_bound_is_reached(form: str) -> None:
 @pytest.mark.parametrize(
     ("form", "most"),
     [
-        ("fat-tree:k=8x8", 1.01), ("mesh:4x4x4", 1.05), ("torus:5x5", 1.05), ("torus:6x6", 1.06), ("torus:5x7", 1.06),
+        ("fat-tree:k=8x8", 1.01), ("torus:5x5", 1.05), ("torus:6x6", 1.06), ("torus:5x7", 1.06),
         ("dragonfly:8x8x1", 1.04),
         ("dragonfly:8x4x2x2", 1.04),  # 65 phases; 76 on shortest ways, which reach their bound
         *(
             pytest.param(form, most, marks=pytest.mark.slow)
             for form, most in [
+                ("mesh:4x4x4", 1.05),
                 ("dragonfly:17x8x1", 1.01), ("dragonfly:9x4x2", 1.05), ("torus:5x5x5", 1.03), ("torus:7x7", 1.07),
                 ("torus:8x8", 1.11), ("torus:9x9", 1.09),
             ]
@@ -161,7 +163,7 @@ def test_random_dragonflies_and_fat_trees(a: int, b: int, c: int, d: int) -> Non
 
 
 def test_the_same_schedule_every_time() -> None:
-    network = short("torus:5x7")
+    network = short("torus:5x5")
     demand = _core.Demand(network.ranks, 1)
     once, twice = (_core.Algorithm.find("packing").make(network, demand).rows() for _ in range(2))
     assert once == twice

@@ -98,7 +98,9 @@ def test_who_is_not_served(network: _core.Network, why: str) -> None:
     assert found.why_not(network, _core.Demand(network.ranks, BYTES)) == why
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=[pytest.mark.slow] * (seed > 9)) for seed in range(24)]
+)
 def test_whatever_is_faster_is_taken(seed: int) -> None:
     """Relays where they are, and never where messages are to go whole."""
     network = linked(random_links(seed))

@@ -122,7 +122,7 @@ def test_tables_that_lead_neighbours_over_the_same_link() -> None:
     [
         pytest.param("tree:3x19x19", "all-reduce", marks=pytest.mark.slow),
         pytest.param("fat-tree:34x32x16", "all-gather", marks=pytest.mark.slow),
-        ("fat-tree:34x32x16", "reduce-scatter"),
+        pytest.param("fat-tree:34x32x16", "reduce-scatter", marks=pytest.mark.slow),
         ("dragonfly:33x16x2", "all-gather"),
     ],
 )

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hocket import _core
-from strategies import star
+from strategies import sampled, star
 
 RATE = 75e6
 SIDES = st.lists(st.integers(1, 9), min_size=1, max_size=4).filter(lambda sides: 2 <= prod(sides) <= 128)
@@ -53,6 +53,7 @@ def check(network: _core.Network, schedule: _core.Schedule) -> None:
 
 
 @pytest.mark.parametrize("name", ["shift", "paired-shift"])
+@sampled(100)
 @given(sides=SIDES, up=st.booleans(), ranks=st.integers(1, 3))
 @example([8, 4, 8, 2], False, 1)
 @example([15], True, 1)
@@ -64,6 +65,7 @@ def test_every_phase_is_a_permutation_and_every_pair_comes_once(
     check(network, planned(name, network))
 
 
+@sampled(100)
 @given(sides=SIDES, ranks=st.integers(1, 2))
 def test_shifts_of_a_mesh_turn_round_at_its_ends(sides: list[int], ranks: int) -> None:
     network = _core.Network.grid("mesh", sides, RATE, 0.0, ranks=ranks)

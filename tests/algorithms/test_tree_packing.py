@@ -190,7 +190,9 @@ def random_boxes(seed: int) -> NetworkPlan:
 
 
 @pytest.mark.parametrize("kind", [random_fast_hosts, random_boxes])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=[pytest.mark.slow] * (seed > 5)) for seed in range(12)]
+)
 def test_broadcasts_go_down_trees_that_pack_the_cut_exactly(
     kind: Callable[[int], NetworkPlan], seed: int
 ) -> None:

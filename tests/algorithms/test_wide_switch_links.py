@@ -19,7 +19,7 @@ CASES = [
         shape,
         taper,
         id=f"{hosts} hosts, {levels}, {taper}:1",
-        marks=[pytest.mark.slow] if hosts > 256 or (hosts == 256 and len(shape) > 2) else [],
+        marks=[pytest.mark.slow] if hosts > 128 else [],
     )
     for hosts, by_levels in SHAPES.items()
     for levels, shape in by_levels.items()

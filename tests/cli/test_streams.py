@@ -24,20 +24,27 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("closed", CLOSED)
+COMMANDS = [
+    ("info tree", 0),
+    ("--help", 0),
+    ("--version", 0),
+    ("network show star:4", 0),
+    ("plan all-to-all --network star:4 -o p.hkt", 0),
+    ("plan all-to-all --network star:0", 2),
+    ("plan all-gather --network star:4", 0),
+    ("help plan", 0),
+    ("completion bash", 0),
+    ("fly", 2),
+]
+
+
+# Each command with two ways to close, each way with four commands; all others in `make test-slow`.
 @pytest.mark.parametrize(
-    ("command", "code"),
+    ("command", "code", "closed"),
     [
-        ("info tree", 0),
-        ("--help", 0),
-        ("--version", 0),
-        ("network show star:4", 0),
-        ("plan all-to-all --network star:4 -o p.hkt", 0),
-        ("plan all-to-all --network star:0", 2),
-        ("plan all-gather --network star:4", 0),
-        ("help plan", 0),
-        ("completion bash", 0),
-        ("fly", 2),
+        pytest.param(*command, closed, marks=[pytest.mark.slow] * ((c + w) % len(CLOSED) not in (0, 2)))
+        for c, command in enumerate(COMMANDS)
+        for w, closed in enumerate(CLOSED)
     ],
 )
 def test_closed_streams(tmp_path: Path, closed: str, command: str, code: int) -> None:

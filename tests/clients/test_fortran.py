@@ -15,7 +15,9 @@ from mpi_programs import mpiexec
 RANKS = 6
 
 
-@pytest.mark.parametrize("family", ["mpich", "openmpi"])
+# Calls of Fortran come to the runtime as those of C. A runtime for Debian's Open MPI serves other tests, too; one for
+# its MPICH would be compiled for this alone.
+@pytest.mark.parametrize("family", [pytest.param("mpich", marks=pytest.mark.slow), "openmpi"])
 def test_fortran(family: str, tmp_path: Path) -> None:
     """One test for each MPI: others would wait for its runtime to be compiled."""
     mpi = installed_mpi(family)

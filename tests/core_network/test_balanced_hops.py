@@ -22,10 +22,11 @@ def any_routes(network: _core.Network) -> float:
 @pytest.mark.parametrize(
     "plan",
     [
-        hyperx(4, 4), hyperx(8, 8), kautz(4, 4), random_regular(64, 4, 1, 1), random_regular(64, 4, 1, 2),
-        random_regular(32, 5, 3, 1), random_regular(40, 8, 8, 1), random_regular(64, 8, 8, 1),
+        hyperx(4, 4), hyperx(8, 8), kautz(4, 4), random_regular(64, 4, 1, 1), random_regular(32, 5, 3, 1),
+        random_regular(40, 8, 8, 1), pytest.param(random_regular(64, 4, 1, 2), marks=pytest.mark.slow),
+        pytest.param(random_regular(64, 8, 8, 1), marks=pytest.mark.slow),
     ],
-    ids=["HyperX 4×4", "HyperX 8×8", "Kautz", "64 a", "64 b", "32×3", "40×8", "64×8"],
+    ids=["HyperX 4×4", "HyperX 8×8", "Kautz", "64 a", "32×3", "40×8", "64 b", "64×8"],
 )  # fmt: skip
 def test_no_channel_carries_much_more_than_it_must(plan: NetworkPlan) -> None:
     network = plan.build("graph")
@@ -39,13 +40,13 @@ def test_families_that_were_uneven(source: str) -> None:
 
 
 def test_the_same_graph_has_the_same_routes() -> None:
-    first, second = (random_regular(24, 4, 2, 3).build("graph") for _ in range(2))
+    first, second = (random_regular(12, 4, 2, 3).build("graph") for _ in range(2))
     for src in range(first.ranks):
-        assert [first.route(src, dst) for dst in range(48)] == [second.route(src, dst) for dst in range(48)]
+        assert [first.route(src, dst) for dst in range(24)] == [second.route(src, dst) for dst in range(24)]
 
 
 def test_routes_written_out_are_those_that_are_followed() -> None:
-    network = random_regular(24, 4, 2, 3).build("graph")
+    network = random_regular(12, 4, 2, 3).build("graph")
     written = network.balanced(_core.Demand(network.ranks, 1))
     assert written.next_hops
     for src in range(network.ranks):

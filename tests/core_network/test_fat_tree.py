@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hocket import _core
-from strategies import NetworkPlan, fat_tree
+from strategies import NetworkPlan, fat_tree, sampled
 
 SHAPES = [  # children from the hosts up, parents
     ([2, 2], [1, 2]),
@@ -101,7 +101,7 @@ def test_loads_are_those_of_the_routes(shape: tuple[list[int], list[int]], seed:
         assert list(bounds.load) == [load[channel] for channel in range(network.channels)]
 
 
-@settings(max_examples=60)
+@sampled(60)
 @given(shapes, st.integers(0, 2**32))
 def test_what_is_nearly_one_goes_by_shortest_paths(shape: tuple[list[int], list[int]], seed: int) -> None:
     """A link less, a link more, or a host at a switch that is not a leaf."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hocket import _core
 from hocket.network import read_network
-from strategies import chain, few_ranks, random_graph, random_tree, star, unequal
+from strategies import chain, few_ranks, random_graph, random_tree, sampled, star, unequal
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "networks"
 Routes = dict[tuple[int, int], list[int]]
@@ -50,7 +50,7 @@ def check(whole: _core.Network, ranks: list[int]) -> _core.Network:
     return part
 
 
-@settings(max_examples=80, deadline=None)
+@sampled(80)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 12))
 def test_parts_of_graphs(seed: int, hosts: int) -> None:
     rng = Random(seed)

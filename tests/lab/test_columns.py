@@ -15,6 +15,7 @@ from hocket.launch.mpi import Mpi
 from hocket.network import read_known_network, read_network_description
 
 pytestmark = [
+    pytest.mark.by_turns,
     pytest.mark.lab,
     pytest.mark.skipif(
         os.geteuid() != 0 or shutil.which("nsenter") is None,

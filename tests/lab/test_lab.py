@@ -195,13 +195,18 @@ def test_mpi_runs_rank_after_rank_on_the_hosts(
 def test_a_hocket_in_a_place_with_a_blank(
     family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Launchers split their agent's path at blanks. Open MPI's may miss the end of a process that ends at once."""
+    """Launchers split their agent's path at blanks. Open MPI's now and then misses the end of a process, and waits."""
     place = tmp_path / "a place"
     place.mkdir()
     shutil.copy(Path(state.__file__).with_name("agent.sh"), place)
     monkeypatch.setattr(state, "__file__", str(place / "state.py"))
     with Lab.up(two_switches()) as lab:
-        done = lab.run(["sh", "-c", "uname -n; sleep 0.5"], mpi=mpi_or_skip(family), timeout=60, capture=True)
+        for _ in range(2):
+            done = lab.run(
+                ["sh", "-c", "uname -n; sleep 0.5"], mpi=mpi_or_skip(family), timeout=20, capture=True
+            )
+            if not done.timed_out:
+                break
         assert {"h0", "h1"} <= set(done.output.split()) and done.exit_code == 0
 
 

@@ -104,14 +104,14 @@ def test_shares_over_time_add_up_to_the_time_busy(form: str, flow: str) -> None:
 
 
 def test_pictures_say_how_many_channels_share_rows(tmp_path: Path) -> None:
-    simulation, schedule, network = simulated("tree:4x16")
+    simulation, schedule, network = simulated("tree:3x8")
     total = f"{network.channels} channels in 36 rows"
     text = gantt(simulation, schedule, network, tmp_path / "g.svg").read_text()
     assert (
         total in text
         and "<!-- busy (%) -->" in text
         and "<!-- idle -->" in text
-        and "from hosts (64)" in text
+        and "from hosts (24)" in text
     )
     assert text.count(" more -->") == sum(
         len(row.channels) > 1 for row in share_out(network, simulation.channel_busy, 36)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import struct
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from builds import compile_once
 from export.mpi_tools import MpiUnderTest, mpich, open_mpi
 from programs.grids import grid
 
@@ -76,23 +78,23 @@ class Programs:
     python: list[str]
 
 
-def build(mpi: MpiUnderTest, folder: Path) -> Programs:
-    mpi.compile(
-        sorted(FLUID.glob("*.c")), folder / "fluid", "-std=c11", "-Wpedantic", "-ffp-contract=off", "-lm"
-    )
+@functools.cache
+def build(mpi: MpiUnderTest) -> Programs:
+    flags = ["-std=c11", "-Wpedantic", "-ffp-contract=off", "-lm"]
+    program = compile_once([*mpi.compiler, *map(str, sorted(FLUID.glob("*.c"))), *flags], "fluid")
     python = Path(mpi.mpicc).with_name("python")
-    return Programs(mpi, [str(folder / "fluid")], [str(python), str(FLUID / "fluid.py")])
+    return Programs(mpi, [str(program)], [str(python), str(FLUID / "fluid.py")])
 
 
 @pytest.fixture(params=[mpich, open_mpi], ids=["mpich", "openmpi"], scope="module")
-def programs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Programs:
-    return build(request.param(), tmp_path_factory.mktemp("fluid"))
+def programs(request: pytest.FixtureRequest) -> Programs:
+    return build(request.param())
 
 
 @pytest.fixture(scope="module")
-def with_mpich(tmp_path_factory: pytest.TempPathFactory) -> Programs:
+def with_mpich() -> Programs:
     """Programs for tests that no MPI can affect."""
-    return build(mpich(), tmp_path_factory.mktemp("fluid"))
+    return build(mpich())
 
 
 @pytest.fixture(scope="module")
@@ -148,11 +150,15 @@ def test_python_gives_the_same_as_c(
     check(programs, programs.python, name, meshes[name], exchange, serial_state)
 
 
+@functools.cache
+def can_import(python: str) -> bool:
+    """True if mpi4py and numpy are beside an MPI."""
+    done = subprocess.run([python, "-c", "import mpi4py, numpy"], capture_output=True, check=False)
+    return done.returncode == 0
+
+
 def need_mpi4py(programs: Programs) -> None:
-    imported = subprocess.run(
-        [programs.python[0], "-c", "import mpi4py, numpy"], capture_output=True, check=False
-    )
-    if imported.returncode != 0:
+    if not can_import(programs.python[0]):
         pytest.skip(f"no mpi4py and numpy beside {programs.mpi.name}: pip install 'mpi4py>=4' numpy")
 
 

@@ -17,7 +17,17 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from call_rows import all_gathers, all_to_alls, grid, neighbours, rows, typed, vectors
+from call_rows import (
+    LARGE_SIZE,
+    USUAL_SIZES,
+    all_gathers,
+    all_to_alls,
+    grid,
+    neighbours,
+    rows,
+    typed,
+    vectors,
+)
 from scheduled_calls import EVERYTHING
 
 ROOT = Path(__file__).resolve().parents[2]  # whose own name may be that of the project
@@ -59,8 +69,12 @@ TWO_LEVEL = {
         vectors(2000),
         "alltoallv_check 2000 changing",
     ),
-    "two-level-native": (all_to_alls(rounds=20), neighbours(2000)),
-    "two-level-leaders": (all_to_alls(rounds=20), vectors(2000, parts=True), "alltoallv_check 2000 changing"),
+    "two-level-native": (all_to_alls(*USUAL_SIZES, LARGE_SIZE, rounds=20), neighbours(2000)),
+    "two-level-leaders": (
+        all_to_alls(*USUAL_SIZES, LARGE_SIZE, rounds=20),
+        vectors(2000, parts=True),
+        "alltoallv_check 2000 changing",
+    ),
 }
 
 

@@ -83,9 +83,12 @@ def test_spines_are_shared_evenly(leaves: int, spines: int, hosts: int) -> None:
 
 
 def test_a_torus_of_switches_comes_near_the_mean() -> None:
-    network = grid_of_switches(8).build("graph")
+    assert max(bounds(balanced(grid_of_switches(8).build("graph"))).load) <= 65  # the mean is 64
+
+
+def test_routes_of_a_torus_of_switches_are_the_same_every_time_and_stay() -> None:
+    network = grid_of_switches(5).build("graph")
     after = balanced(network)
-    assert max(bounds(after).load) <= 65  # the mean is 64
     assert balanced(network).next_hops == after.next_hops
     assert balanced(after).next_hops == after.next_hops
 

@@ -27,6 +27,7 @@ from strategies import (
     chain,
     random_graph,
     random_tree,
+    sampled,
     star,
     tree_plans,
     unequal,
@@ -141,7 +142,7 @@ def test_every_two_transfers_that_share_a_channel_are_ordered(
     check_sufficient(network, make(network, name), window)
 
 
-@settings(max_examples=60)
+@sampled(60)
 @given(tree_plans(3, 9, switch_link=unequal), st.sampled_from([1, 2, 3]))
 def test_switch_links_of_any_width(plan: NetworkPlan, window: int) -> None:
     network = plan.build()
@@ -205,7 +206,7 @@ def test_a_wide_channel_never_carries_more_than_its_window(
     assert certificate.ok, certificate.findings
 
 
-@settings(max_examples=60)
+@sampled(60)
 @given(tree_plans(3, 7, switch_link=unequal), st.sampled_from([1, 2]), st.integers(0, 2**32 - 1))
 def test_a_wait_that_keeps_shares_apart_is_missed(plan: NetworkPlan, window: int, seed: int) -> None:
     """Messages that the verifier accepts without a wait never overfill a channel, however long transfers

@@ -1,7 +1,7 @@
 /* Messages between two ranks: with wildcards, probes, and persistent ones. */
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "program.h"
 
@@ -59,7 +59,7 @@ static void receive(Program* p, void* in, int room, int source, int tag, MPI_Com
       MPI_Recv(in, room, MPI_BYTE, found.MPI_SOURCE, found.MPI_TAG, comm, status);
       break;
     case 1:
-      for (; !there; sched_yield()) MPI_Iprobe(source, tag, comm, &there, &found);
+      for (; !there; usleep(50)) MPI_Iprobe(source, tag, comm, &there, &found);
       MPI_Recv(in, room, MPI_BYTE, found.MPI_SOURCE, found.MPI_TAG, comm, status);
       break;
     case 2:
@@ -67,7 +67,7 @@ static void receive(Program* p, void* in, int room, int source, int tag, MPI_Com
       MPI_Mrecv(in, room, MPI_BYTE, &message, status);
       break;
     case 3:
-      for (; !there; sched_yield()) MPI_Improbe(source, tag, comm, &there, &message, &found);
+      for (; !there; usleep(50)) MPI_Improbe(source, tag, comm, &there, &message, &found);
       MPI_Mrecv(in, room, MPI_BYTE, &message, status);
       break;
     default:

@@ -1,6 +1,6 @@
 /* Waiting for what is under way in every way there is; starting and freeing what is persistent. */
-#include <sched.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "program.h"
 
@@ -72,7 +72,7 @@ static void wait_each(Array* a) {
 
 static void test_each(Array* a) {
   for (int i = 0; i < a->n; ++i)
-    for (int done = 0; !done; sched_yield()) MPI_Test(&a->requests[i], &done, status_of(a, i));
+    for (int done = 0; !done; usleep(50)) MPI_Test(&a->requests[i], &done, status_of(a, i));
   all_over(a);
 }
 
@@ -85,7 +85,7 @@ static int may_look(const Array* a) {
 /* A look changes nothing. */
 static void look_at_each(Array* a) {
   for (int i = 0; may_look(a) && i < a->n; ++i)
-    for (int done = 0; !done; sched_yield()) MPI_Request_get_status(a->requests[i], &done, status_of(a, i));
+    for (int done = 0; !done; usleep(50)) MPI_Request_get_status(a->requests[i], &done, status_of(a, i));
   wait_each(a);
 }
 
@@ -102,7 +102,7 @@ static int may_test_all(const Array* a) {
 
 static void test_all(Array* a) {
   if (!may_test_all(a)) return wait_all(a);
-  for (int done = 0; !done; sched_yield()) MPI_Testall(a->n, a->requests, &done, statuses_of(a));
+  for (int done = 0; !done; usleep(50)) MPI_Testall(a->n, a->requests, &done, statuses_of(a));
   all_over(a);
 }
 
@@ -117,7 +117,7 @@ static void wait_any(Array* a) {
 
 static void test_any(Array* a) {
   MPI_Status status;
-  for (int i, done;; sched_yield()) {
+  for (int i, done;; usleep(50)) {
     MPI_Testany(a->n, a->requests, &i, &done, &status);
     if (done && i == MPI_UNDEFINED) break;
     if (done) over(a, i, &status);
@@ -127,7 +127,7 @@ static void test_any(Array* a) {
 static void some(Array* a, int (*call)(int, MPI_Request*, int*, int*, MPI_Status*)) {
   MPI_Status statuses[MOST_WAITED];
   int indices[MOST_WAITED];
-  for (int n;; sched_yield()) {
+  for (int n;; usleep(50)) {
     call(a->n, a->requests, &n, indices, statuses);
     if (n == MPI_UNDEFINED) break;
     for (int i = 0; i < n; ++i) over(a, indices[i], &statuses[i]);
@@ -141,9 +141,9 @@ static void test_some(Array* a) { some(a, MPI_Testsome); }
 static void look_at_all(Array* a) {
   int n, i, indices[MOST_WAITED];
   if (!may_look(a)) return wait_all(a);
-  for (int done = 0; !done; sched_yield()) MPI_Request_get_status_any(a->n, a->requests, &i, &done, MPI_STATUS_IGNORE);
-  for (n = 0; n == 0; sched_yield()) MPI_Request_get_status_some(a->n, a->requests, &n, indices, MPI_STATUSES_IGNORE);
-  for (int done = 0; may_test_all(a) && !done; sched_yield())
+  for (int done = 0; !done; usleep(50)) MPI_Request_get_status_any(a->n, a->requests, &i, &done, MPI_STATUS_IGNORE);
+  for (n = 0; n == 0; usleep(50)) MPI_Request_get_status_some(a->n, a->requests, &n, indices, MPI_STATUSES_IGNORE);
+  for (int done = 0; may_test_all(a) && !done; usleep(50))
     MPI_Request_get_status_all(a->n, a->requests, &done, statuses_of(a));
   wait_all(a);
 }

@@ -91,7 +91,7 @@ def test_random_gossip(planned: Check, seed: int) -> None:
     rng = Random(seed)
     env = SMALL_SEGMENTS if seed % 2 else ALL
     rows = random_gossip(rng, [1000] * 6)
-    planned("chain:3,3", rows, 1000, window=1 + seed, program=all_gathers(3, 60011), env=env)
+    planned("chain:3,3", rows, 1000, window=1 + seed, program=all_gathers(3, 20011), env=env)
 
 
 def test_a_plan_without_a_contribution_serves_nothing(planned: Check) -> None:

@@ -51,6 +51,7 @@ def natively(
     return outcomes(job, sample(program, mpi), tmp_path_factory.mktemp("native"))
 
 
+@pytest.mark.by_turns
 @pytest.mark.parametrize("mode", MODES)
 def test_as_without_hocket(launch: Launched, natively: dict[str, Outcome], tmp_path: Path, mode: str) -> None:
     given, env = MODES[mode]

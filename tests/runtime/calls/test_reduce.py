@@ -70,7 +70,7 @@ def test_several_ranks_a_host(check: Check) -> None:
 
 @pytest.mark.parametrize("window", [1, 2, 64])
 def test_a_ring_with_any_window(planned: Callable[..., None], window: int) -> None:
-    planned("chain:2,2,2", ring(6, 100), 100, window=window, program="reduce_check 5003 20011")
+    planned("chain:2,2,2", ring(6, 100), 100, window=window, program="reduce_check sums 5003 20011")
 
 
 @pytest.mark.parametrize("env", [ALL, SMALL_SEGMENTS], ids=["usual", "small segments"])
@@ -80,8 +80,8 @@ def test_two_level(planned: Callable[..., None], env: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("flow", ["barrier", "free"])
 def test_every_flow_control(planned: Callable[..., None], flow: str) -> None:
-    planned("chain:2,2", both_ways(4, 10), 10, "--flow", flow, program="reduce_check 1 40000")
-    planned("chain:2,2", doubling(4, 10), 10, "--flow", flow, program="reduce_check 1 40000")
+    planned("chain:2,2", both_ways(4, 10), 10, "--flow", flow, program="reduce_check sums 1 40000")
+    planned("chain:2,2", doubling(4, 10), 10, "--flow", flow, program="reduce_check sums 1 40000")
 
 
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
@@ -90,7 +90,7 @@ def test_random_schedules(planned: Callable[..., None], seed: int) -> None:
     rng = Random(seed)
     env = SMALL_SEGMENTS if seed % 2 else ALL
     rows = random_gossip(rng, [1000] * 6)
-    planned("chain:3,3", rows, 1000, window=1 + seed, program="reduce_check 3 60011", env=env)
+    planned("chain:3,3", rows, 1000, window=1 + seed, program="reduce_check 3 20011", env=env)
 
 
 def test_an_incomplete_plan_is_refused(check: Check, tmp_path: Path) -> None:

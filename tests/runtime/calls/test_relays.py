@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from call_rows import all_to_alls, grid, rows
+from call_rows import LARGE_SIZE, WITHIN, all_to_alls, grid, rows
 from forwarding_hosts import DGX1, FOUR, Links, hosts_of, network_file, random_links, ring
 from hocket import _core
 from hocket.launch.mpi import Mpi, MpiFamily
@@ -50,6 +50,12 @@ def test_every_byte_arrives_in_every_form(check: Check, tmp_path: Path, links: L
 def test_every_layout_flow_and_part_of_the_ranks(check: Check, four: str, flow: str) -> None:
     """Two ranks have nobody who passes on: their host's routes carry them."""
     said = check(all_to_alls(), four, 4, "--flow", flow)
+    all_scheduled(said, "MPI_Alltoall", by="relays", ranks=4, but=("erroneous",))
+
+
+@pytest.mark.parametrize("groups", ["world", pytest.param(WITHIN, marks=pytest.mark.slow)])
+def test_messages_of_many_segments(check: Check, four: str, groups: str) -> None:
+    said = check(all_to_alls(LARGE_SIZE, groups=groups), four, 4)
     all_scheduled(said, "MPI_Alltoall", by="relays", ranks=4, but=("erroneous",))
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from call_rows import all_gathers, all_to_alls
+from call_rows import LARGE_SIZE, WITHIN, all_gathers, all_to_alls
 from hocket.launch.mpi import Mpi
+from mpi_programs import hocket_here
 from reported_calls import Said, all_scheduled
 
 # What an MPI does with a call, in any form and layout, is in test_call_grid with both.
@@ -29,6 +29,12 @@ ERRORS = ("erroneous",)  # the program makes some
 )
 def test_every_byte_arrives(check: Check, network: str, ranks: int) -> None:
     all_scheduled(check(ALL_TO_ALL, network, ranks), "MPI_Alltoall", but=ERRORS)
+
+
+@pytest.mark.parametrize("groups", ["world", pytest.param(WITHIN, marks=pytest.mark.slow)])
+def test_messages_of_many_segments(check: Check, groups: str) -> None:
+    said = check(all_to_alls(LARGE_SIZE, groups=groups), "chain:3,2,1", 6)
+    all_scheduled(said, "MPI_Alltoall", ranks=6, but=ERRORS)
 
 
 @pytest.mark.parametrize("flow", ["window:2", "barrier", "free"])
@@ -68,7 +74,7 @@ def test_placement_file_in_any_order(check: Check, tmp_path: Path) -> None:
 def test_what_cannot_be_served_goes_to_the_mpi_library_with_one_warning(
     check: Check, environment: dict[str, str], complaint: str
 ) -> None:
-    said = check(ALL_TO_ALL, "chain:2,2", 4, placement=None, exports=environment)
+    said = check(all_to_alls(20000), "chain:2,2", 4, placement=None, exports=environment)
     assert said.count("hocket:") - said.count("hocket: building") == 1, said
     assert complaint in said and said.scheduled() == 0
 
@@ -78,7 +84,7 @@ def plan(tmp_path: Path) -> Path:
     """An all-to-all of four hosts."""
     path = tmp_path / "plan.hkt"
     command = ["plan", "all-to-all", "--network", "chain:2,2", "--bytes", "64KiB", "-o", str(path)]
-    subprocess.run([sys.executable, "-m", "hocket", *command], timeout=60, check=True)
+    assert hocket_here(command).returncode == 0
     return path
 
 

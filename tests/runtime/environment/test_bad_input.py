@@ -6,7 +6,6 @@ import os
 import random
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from builds import compile_once
 from hocket import _core
 from hocket.cli.run import run
 from hocket.launch.mpi import Mpi
+from mpi_programs import hocket_here
 from plan_store_program import compile_command
 from reported_calls import Said
 
@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[3]
 
 def plan_of(network: str, path: Path) -> Path:
     command = ["plan", "all-to-all", "--network", network, "--bytes", "64KiB", "-o", str(path)]
-    subprocess.run([sys.executable, "-m", "hocket", *command], timeout=60, check=True)
+    assert hocket_here(command).returncode == 0
     return path
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from hocket.launch.mpi import Mpi, MpiFamily
+from mpi_programs import found_runtime, hocket_here
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "installation.md").read_text()
 MODULE, BATCH, _, PLAIN = re.findall(r"```sh\n(.*?)```", DOCUMENT, re.DOTALL)
@@ -175,9 +176,7 @@ def test_uplinks_of_unknown_width_are_measured(hocket: Hocket, mpi: Mpi, tmp_pat
 @pytest.fixture
 def hocket() -> Hocket:
     def call(*arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-m", "hocket", "env", *map(str, arguments)],
-                              capture_output=True, text=True, timeout=240, check=False,
-                              env={**os.environ, **variables})  # fmt: skip
+        return hocket_here(["env", *map(str, arguments)], variables)
 
     return call
 
@@ -211,13 +210,11 @@ def loaded(tcl: str, modulefile: str) -> list[list[str]]:
 
 
 @pytest.mark.by_turns
-def test_the_documented_module(shell: Shell, tmp_path: Path) -> None:
+def test_the_documented_module(shell: Shell, mpi: Mpi, tmp_path: Path) -> None:
     """It says what the ``export`` lines say; everybody can read what it names, and nobody else write."""
     text = MODULE.replace("/opt/modulefiles", "modules").replace("/opt/hocket", str(tmp_path / "opt"))
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hocket"
-    # Other tests may remove these while they are copied.
-    passing = shutil.ignore_patterns("build-*", "report-*", ".*", "*.lock", "*.json")
-    shutil.copytree(cache, tmp_path / "opt" / "hocket", ignore=passing)
+    runtime = found_runtime(mpi.mpicc).library.parent  # not to be compiled anew
+    shutil.copytree(runtime, tmp_path / "opt" / "hocket" / runtime.name)
     assert scheduled(shell(text + BATCH, HOCKET_LOG="1"))
     modulefile = (tmp_path / "modules" / "hocket").read_text()
     assert modulefile.startswith("#%Module1.0\n")
@@ -267,8 +264,7 @@ def test_users_of_a_module_keep_what_they_learn(
 @pytest.mark.parametrize("launcher", ["srun", "/usr/bin/flux", "aprun", "jsrun"])
 def test_launchers_of_batch_systems_lead_here(launcher: str) -> None:
     command = ["run", "--mpi", launcher, "--network", "star:4", "-n", "4", "true"]
-    done = subprocess.run([sys.executable, "-m", "hocket", *command],
-                          capture_output=True, text=True, timeout=60, check=False)  # fmt: skip
+    done = hocket_here(command)
     assert done.returncode == 2
     assert 'eval "$(hocket env --network …)"' in done.stderr and done.stderr.count("\n") == 1
 

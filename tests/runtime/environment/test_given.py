@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +12,7 @@ from hocket import _core
 from hocket.errors import PlanError, UsageError
 from hocket.launch.environment import RuntimeOptions, scheduled_environment, switch_links_to_measure
 from hocket.network import read_known_network, read_network
+from mpi_programs import hocket_here
 
 
 def plan_of(network: str, path: Path, rows: slice = slice(None)) -> Path:
@@ -28,14 +27,7 @@ def plan_of(network: str, path: Path, rows: slice = slice(None)) -> Path:
 
 
 def run(*arguments: object, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "hocket", "run", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        env={**os.environ, **(env or {})},
-        check=False,
-    )
+    return hocket_here(["run", *map(str, arguments)], env)
 
 
 def shown(

@@ -2,9 +2,9 @@
  * Usage: nonblocking_check case [threads] ; prints "ok <checks>" from rank 0, exits 1 on a wrong byte. */
 #include <mpi.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "persistent_exchange.h"
 
@@ -135,13 +135,13 @@ static void several_at_once(void) {
         MPI_Waitall(all, requests, statuses);
         break;
       case 1:
-        for (flag = 0; !flag; sched_yield()) MPI_Testall(all, requests, &flag, MPI_STATUSES_IGNORE);
+        for (flag = 0; !flag; usleep(50)) MPI_Testall(all, requests, &flag, MPI_STATUSES_IGNORE);
         break;
       case 2:
         for (index = 0; index != MPI_UNDEFINED;) MPI_Waitany(all, requests, &index, statuses);
         break;
       case 3:
-        for (index = 0, flag = 0; !flag || index != MPI_UNDEFINED; sched_yield())
+        for (index = 0, flag = 0; !flag || index != MPI_UNDEFINED; usleep(50))
           MPI_Testany(all, requests, &index, &flag, statuses);
         break;
       case 4:
@@ -149,8 +149,8 @@ static void several_at_once(void) {
         break;
       default:
         for (int i = 0; i < all; ++i) {
-          for (flag = 0; !flag; sched_yield()) MPI_Request_get_status(requests[i], &flag, statuses);
-          for (flag = 0; !flag; sched_yield()) MPI_Test(&requests[i], &flag, statuses);
+          for (flag = 0; !flag; usleep(50)) MPI_Request_get_status(requests[i], &flag, statuses);
+          for (flag = 0; !flag; usleep(50)) MPI_Test(&requests[i], &flag, statuses);
         }
     }
     for (int i = 0; i < 2 * MANY; ++i) {

@@ -1,9 +1,9 @@
 /* Persistent all-to-alls that are active while ranks block elsewhere, every byte checked. Knows nothing of
  * Hocket. Usage: persistent_blocking [vector] ; prints "ok <checks>" from rank 0, exits 1 on a wrong byte. */
 #include <mpi.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "persistent_exchange.h"
 
@@ -101,7 +101,7 @@ static void wait_for_turn(int how, int salt) {
       MPI_Recv(&turn, 1, MPI_INT, from, salt, MPI_COMM_WORLD, &status);
       break;
     case 3:
-      for (; !found; sched_yield()) MPI_Iprobe(from, salt, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+      for (; !found; usleep(50)) MPI_Iprobe(from, salt, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
       MPI_Recv(&turn, 1, MPI_INT, from, salt, MPI_COMM_WORLD, &status);
       break;
     case 4:
@@ -109,7 +109,7 @@ static void wait_for_turn(int how, int salt) {
       MPI_Mrecv(&turn, 1, MPI_INT, &message, &status);
       break;
     default:
-      for (; !found; sched_yield()) MPI_Improbe(from, salt, MPI_COMM_WORLD, &found, &message, MPI_STATUS_IGNORE);
+      for (; !found; usleep(50)) MPI_Improbe(from, salt, MPI_COMM_WORLD, &found, &message, MPI_STATUS_IGNORE);
       MPI_Mrecv(&turn, 1, MPI_INT, &message, &status);
   }
   check(turn == value(from, rank, 0, salt) && status.MPI_SOURCE == from && status.MPI_TAG == salt);

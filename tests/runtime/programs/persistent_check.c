@@ -2,9 +2,9 @@
  * Usage: persistent_check [case] ; prints "ok <checks>" from rank 0, exits 1 on a wrong byte. */
 #include <mpi.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "persistent_exchange.h"
 
@@ -25,10 +25,10 @@ static void restarts(void) {
     if (round % 3 == 0) {
       MPI_Wait(&x.request, &status);
     } else if (round % 3 == 1) {
-      for (int done = 0; !done; sched_yield()) MPI_Test(&x.request, &done, &status);
+      for (int done = 0; !done; usleep(50)) MPI_Test(&x.request, &done, &status);
     } else {
       int done = 0;
-      for (; !done; sched_yield()) MPI_Request_get_status(x.request, &done, &status);
+      for (; !done; usleep(50)) MPI_Request_get_status(x.request, &done, &status);
       MPI_Request_get_status(x.request, &done, MPI_STATUS_IGNORE);
       check(done);
       MPI_Wait(&x.request, MPI_STATUS_IGNORE);
@@ -174,7 +174,7 @@ static void mixtures(void) {
         for (int i = 0; i < MANY; ++i) check_status(&m, i, &statuses[i]);
         break;
       case 1:
-        for (; !flag; sched_yield()) MPI_Testall(MANY, m.requests, &flag, round < 6 ? statuses : MPI_STATUSES_IGNORE);
+        for (; !flag; usleep(50)) MPI_Testall(MANY, m.requests, &flag, round < 6 ? statuses : MPI_STATUSES_IGNORE);
         break;
       case 2:
         for (;;) {
@@ -185,14 +185,14 @@ static void mixtures(void) {
         }
         break;
       case 3:
-        for (;; sched_yield()) {
+        for (;; usleep(50)) {
           MPI_Testany(MANY, m.requests, &index, &flag, &status);
           if (flag && index == MPI_UNDEFINED) break;
           if (flag) check(!seen[index]++);
         }
         break;
       default:
-        for (;; sched_yield()) {
+        for (;; usleep(50)) {
           (round % 6 == 4 ? MPI_Waitsome : MPI_Testsome)(MANY, m.requests, &some, indices, statuses);
           if (some == MPI_UNDEFINED) break;
           check(some > 0 || round % 6 == 5);
@@ -320,7 +320,7 @@ static void* in_a_thread(void* comm) {
       fill(&x, round + made);
       MPI_Start(&x.request);
       int done = 0;
-      for (; round % 2 && !done; sched_yield()) MPI_Test(&x.request, &done, MPI_STATUS_IGNORE);
+      for (; round % 2 && !done; usleep(50)) MPI_Test(&x.request, &done, MPI_STATUS_IGNORE);
       MPI_Waitall(1, &x.request, MPI_STATUSES_IGNORE);
       wrong += !right(&x, round + made);
     }

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import builds
 import mpi_programs
 from call_rows import all_gathers, all_to_alls, vectors
 from hocket.launch.mpi import Abi, Mpi, abi_of
@@ -36,7 +37,7 @@ def compiled_fast(mpi: Mpi) -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as environment:
         if "HOCKET_CXXFLAGS" not in os.environ:
-            environment.setenv("HOCKET_CXXFLAGS", "-O0")
+            environment.setenv("HOCKET_CXXFLAGS", builds.QUICK_RUNTIME["HOCKET_CXXFLAGS"])
         mpi_programs.hocket("info", "--libs", "--abi", "standard", "--mpi", mpi.mpiexec)
         yield
 

@@ -22,13 +22,15 @@ RANKS = 4
 SETTINGS = {"default": {"HOCKET_CHOOSE": "learn"}, "forced": EVERYTHING}
 
 
-@pytest.fixture(params=SETTINGS)
-def lived(
-    request: pytest.FixtureRequest, told: Told, names_library: Path, freed_library: Path
-) -> Callable[..., Said]:
+# Each way with both MPIs, and each setting with each way.
+EVERY_SETTING = pytest.mark.parametrize("setting", SETTINGS)
+
+
+@pytest.fixture
+def lived(setting: str, told: Told, names_library: Path, freed_library: Path) -> Callable[..., Said]:
     """Lets the program live; ``worlds``: how many MPI_COMM_WORLDs it has in all, each of which finds every byte."""
     env = {
-        **SETTINGS[request.param],
+        **SETTINGS[setting],
         "LD_PRELOAD": f"{names_library} {freed_library}",
         "HOCKET_TEST_NAME": "n#",
     }
@@ -39,13 +41,15 @@ def lived(
         assert done.stdout.count("ok ") == worlds and "wrong in" not in done.stdout, done.stdout + done.stderr
         assert done.stdout.count(" 0 wrong") == worlds, done.stdout + done.stderr
         assert any_exit_code or done.returncode == 0, done.stdout + done.stderr
-        if request.param == "forced":
+        if setting == "forced":
             assert said.scheduled() > 0
         return said
 
     return run
 
 
+@pytest.mark.by_turns
+@EVERY_SETTING
 @pytest.mark.parametrize("way", ["returns", "signalled", "leaves"])
 def test_programs_that_end(lived: Callable[..., Said], mpi: Mpi, way: str) -> None:
     """The launcher of MPICH 5.0.2 kills the other ranks, in one of two launches, when one has ended MPI and leaves
@@ -56,6 +60,8 @@ def test_programs_that_end(lived: Callable[..., Said], mpi: Mpi, way: str) -> No
     lived(way, 1, any_exit_code=mpi.family is MpiFamily.MPICH)
 
 
+@pytest.mark.by_turns
+@EVERY_SETTING
 @pytest.mark.parametrize("way", ["grows", "sessions"])
 def test_programs_that_grow(lived: Callable[..., Said], mpi: Mpi, way: str) -> None:
     starts_processes = way == "grows" or mpi.family is MpiFamily.OPENMPI

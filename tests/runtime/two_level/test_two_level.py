@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from builds import compile_once
-from call_rows import all_gathers, all_to_alls, vectors
+from call_rows import LARGE_SIZE, USUAL_SIZES, all_gathers, all_to_alls, vectors
 from reported_calls import Said, all_scheduled
 
 # What an MPI does with a call, in any form and layout, is in test_call_grid with both.
@@ -102,13 +102,22 @@ def test_of_what_goes_to_all_hosts_one_leader_is_enough(
     assert not said.by_two_level()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
+EVERY_CANDIDATE = pytest.mark.parametrize(
     "candidate", ["two-level-1", "two-level-order", "two-level-native", "two-level-leaders"]
 )
+
+
+@EVERY_CANDIDATE
+def test_messages_of_many_segments(two_level: Callable[..., Said], candidate: str) -> None:
+    said = two_level(all_to_alls(LARGE_SIZE, groups="world"), "block", candidate)
+    all_scheduled(said, "MPI_Alltoall", by=TWO_LEVEL, ranks=6, but=USUAL)
+
+
+@pytest.mark.slow
+@EVERY_CANDIDATE
 def test_many_rounds(two_level: Callable[..., Said], candidate: str) -> None:
     all_scheduled(
-        two_level(all_to_alls(rounds=40), "cyclic", candidate),
+        two_level(all_to_alls(*USUAL_SIZES, LARGE_SIZE, rounds=40), "cyclic", candidate),
         "MPI_Alltoall",
         by=TWO_LEVEL,
         ranks=8,
@@ -138,8 +147,8 @@ def test_without_memory_all_go_rank_by_rank(two_level: Callable[..., Said]) -> N
 @pytest.mark.parametrize(
     ("what", "program"),
     [
-        ("memfd_create", all_to_alls()),
-        ("open", all_to_alls()),
+        ("memfd_create", all_to_alls(400, 20000)),
+        ("open", all_to_alls(400, 20000)),
         ("open", "alltoallv_check 200 changing"),
     ],
     ids=["no call", "hidden", "hidden, sizes that change"],

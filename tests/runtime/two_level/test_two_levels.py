@@ -21,14 +21,25 @@ NARROW = ("operation",)
 PLACES = [("chain:2,1", 2), ("chain:3,2", 3), ("chain:2,2,2", 1), ("chain:4,3", 2), ("star:2", 3)]
 
 
-@pytest.mark.parametrize(("network", "ranks"), PLACES)
-def test_any_number_of_hosts(check: Check, network: str, ranks: int) -> None:
+# Each place with one of the candidates; with the other in `make test-slow`.
+CANDIDATES = ["two-level-1", "two-level-native"]
+USUAL = dict(zip(PLACES, [0, 1, 1, 0, 1], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("network", "ranks", "candidate"),
+    [
+        pytest.param(*place, candidate, marks=[pytest.mark.slow] * (CANDIDATES[usual] != candidate))
+        for place, usual in USUAL.items()
+        for candidate in CANDIDATES
+    ],
+)
+def test_any_number_of_hosts(check: Check, network: str, ranks: int, candidate: str) -> None:
     """With one rank a host there is nothing to aggregate: rank by rank."""
     hosts = sum(map(int, network.split(":")[1].split(",")))
-    for candidate in ("two-level-1", "two-level-native"):
-        said = check("two_levels", f"{network}*{ranks}", hosts * ranks, env={"HOCKET_CHOOSE": candidate})
-        all_scheduled(said, *TWO_LEVEL, by="aggregates by " if ranks > 1 else "", but=NARROW)
-        all_scheduled(said, *SUMS, "MPI_Bcast", but=NARROW)
+    said = check("two_levels", f"{network}*{ranks}", hosts * ranks, env={"HOCKET_CHOOSE": candidate})
+    all_scheduled(said, *TWO_LEVEL, by="aggregates by " if ranks > 1 else "", but=NARROW)
+    all_scheduled(said, *SUMS, "MPI_Bcast", but=NARROW)
 
 
 @pytest.mark.parametrize(("network", "ranks"), PLACES[:2])

@@ -18,9 +18,9 @@ SCRIPT = Path(__file__).parent / "programs/case_ranks.py"
 @pytest.mark.parametrize(
     ("shared", "seed", "count"),
     [
-        (0, 7, 30),
-        (2, 9, 30),
-        *(pytest.param(shared, 11 + shared, 300, marks=pytest.mark.slow) for shared in (0, 2)),
+        (0, 7, 15),
+        (2, 9, 15),
+        *(pytest.param(shared, 7 + shared, 300, marks=pytest.mark.slow) for shared in (0, 2)),
     ],
 )
 def test_random_cases(mpi: Mpi, shared: int, seed: int, count: int) -> None:

@@ -45,6 +45,7 @@ def test_payloads_of_all_widths(mpi: Mpi, shared: int) -> None:
     assert sort_check(mpi, 3, "payloads", shared=shared) > 50
 
 
+@pytest.mark.by_turns
 def test_awkward_arrays_and_reports(mpi: Mpi) -> None:
     sort_check(mpi, 3, "awkward")
 
