@@ -95,7 +95,7 @@ def test_beyond_a_limit_predictions_are_estimates() -> None:
 def test_latencies_are_those_of_the_network() -> None:
     """Two ranks of a star: one message each way, two channels."""
     network = read_network("star:2")
-    seconds = form_of(network).predict(_core.Demand(2, int(BYTES))).seconds
+    seconds, _ = form_of(network).predict(_core.Demand(2, int(BYTES)))
     assert seconds == pytest.approx(BYTES / network.host_rate + 2 * LATENCY, rel=0.1)
 
 

@@ -24,7 +24,6 @@ from hocket.units import format_time
 
 if TYPE_CHECKING:
     from hocket.network import KnownNetwork
-    from hocket.planning.candidates import Candidate
 
 PREDICTED = {
     "simulated": "predicted",
@@ -94,27 +93,28 @@ def finish(request: Request, known: KnownNetwork) -> None:
         more |= {"costs": costs.of_runs(known.network), "most_compared": most_compared(request.calibration)}
     planned = request.plan(known.network, **more)
     report = _report(planned, known)
-    found = None if planned.forecast is None else with_spinner("predicting", lambda: forecast(planned, costs))
-    if found is not None and found.candidates:
-        report["forecast"] = found.as_json()
-    elif found is not None and found.library:
-        report["library"] = [one._asdict() for one in found.library]
+    predicted: list[str] = []
+    if planned.forecast is not None:
+        found = with_spinner("predicting", lambda: forecast(planned, costs))
+        if found.candidates:
+            report["forecast"], predicted = found.as_json(), found.lines()
+        elif found.library:
+            report["library"] = [one._asdict() for one in found.library]
+            predicted = [f"library     {_library(report['library'], planned.bound_seconds)}"]
 
     def lines() -> Iterator[str]:
         yield describe(planned, request, known, report)
-        if "forecast" in report:
-            yield from found.lines()
-        if "library" in report:
-            yield f"library     {_library(found.library, planned.bound_seconds)}"
+        yield from predicted
 
     deliver(request, report, lines, planned.certificate.ok, planned, planned.schedule)
 
 
-def _library(seconds: Sequence[Candidate], bound: float) -> str:
+def _library(calls: list[dict[str, Any]], bound: float) -> str:
     """The orders of libraries, the fastest first."""
     told = [
-        f"{name} {format_time(took, 4)}" + (f" ({took / bound:.2f} x the bound)" if bound > 0 else "")
-        for name, took in sorted(seconds, key=lambda one: one.seconds)
+        f"{one['name']} {format_time(one['seconds'], 4)}"
+        + (f" ({one['seconds'] / bound:.2f} x the bound)" if bound > 0 else "")
+        for one in sorted(calls, key=lambda one: float(one["seconds"]))
     ]
     return f"{', '.join(told)}; in steps, without latencies"
 
