@@ -7,13 +7,9 @@
 
 namespace hocket {
 
-namespace {
-
 #define HOCKET_ADDRESS(name) &algorithms::name,
 constexpr std::array table{HOCKET_ALGORITHMS(HOCKET_ADDRESS)};
 #undef HOCKET_ADDRESS
-
-}  // namespace
 
 std::span<const Algorithm* const> all_algorithms() { return table; }
 

@@ -8,13 +8,11 @@
 
 namespace hocket {
 
-namespace {
-
 constexpr auto most_bytes = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
-std::string name(const Message& message) { return std::to_string(message.src) + "->" + std::to_string(message.dst); }
-
-}  // namespace
+static std::string name(const Message& message) {
+  return std::to_string(message.src) + "->" + std::to_string(message.dst);
+}
 
 TrafficMatrix::TrafficMatrix(std::uint32_t ranks, std::vector<Message> messages) {
   std::erase_if(messages, [](const Message& m) { return m.bytes == 0 || m.src == m.dst; });

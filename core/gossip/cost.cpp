@@ -7,8 +7,6 @@ namespace {
 
 void append(Volumes& to, const Volumes& more) { to.insert(to.end(), more.begin(), more.end()); }
 
-std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) { return (a + b - 1) / b; }
-
 Volumes ins_volumes(std::uint32_t f, std::uint32_t b, double message, Ports ports) {
   if (f < 2) return {};
   const std::uint32_t chunks = ins_chunks(f, b, ports);
@@ -49,12 +47,6 @@ Volumes circ_half_duplex(std::span<const double> sizes, bool wraparound) {
 }
 
 }  // namespace
-
-std::uint32_t ceil_log(std::uint32_t base, std::uint64_t n) {
-  std::uint32_t log = 0;
-  for (std::uint64_t power = 1; power < n; power *= base) ++log;
-  return log;
-}
 
 Cost sum(const Volumes& volumes) {
   Cost cost{volumes.size(), 0};
@@ -155,7 +147,7 @@ Volumes ring_volumes(std::uint32_t n, double message, const RingPlan& plan, Mode
     return volumes;
   }
   const std::vector<Cell> cells = bridgehead_cells(n, plan.a, model.wraparound);
-  const std::uint32_t gap = model.wraparound ? ceil_div(n, plan.a) : n > 1 ? ceil_div(n - 1, plan.a - 1) : 1;
+  const std::uint32_t gap = largest_gap(n, plan.a, model.wraparound);
   // All-port, a head takes half of the gap on each side; the cells at the ends of an array are smaller.
   std::uint32_t largest = model.ports == Ports::all ? gap : 0;
   std::vector<double> messages;

@@ -49,8 +49,11 @@ struct RingPlan {
   std::vector<Round> rounds;
 };
 
-/// ⌈log_base n⌉, exactly.
-[[nodiscard]] std::uint32_t ceil_log(std::uint32_t base, std::uint64_t n);
+[[nodiscard]] constexpr std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) { return (a + b - 1) / b; }
+/// The largest gap between `a` bridgeheads of bridgehead_cells().
+[[nodiscard]] constexpr std::uint32_t largest_gap(std::uint32_t n, std::uint32_t a, bool wraparound) {
+  return wraparound ? ceil_div(n, a) : n > 1 ? ceil_div(n - 1, a - 1) : 1;
+}
 
 /// Capabilities of the processors of one axis.
 struct Model {

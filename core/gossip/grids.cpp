@@ -31,7 +31,7 @@ class Units {
       const std::uint32_t factor = std::min(round.factor, gap);
       if (factor < 2) continue;
       cut(side * items, ins_chunks(factor, round.steps, model.ports));
-      gap = (gap + factor - 1) / factor;
+      gap = ceil_div(gap, factor);
     }
   }
   [[nodiscard]] std::uint64_t units() const { return units_ * colours_; }

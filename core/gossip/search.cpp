@@ -25,7 +25,7 @@ class Rounds {
     while (gap > 1) {
       const Round round = of(gap).first;
       rounds.push_back(round);
-      gap = (gap + round.factor - 1) / round.factor;
+      gap = ceil_div(gap, round.factor);
     }
     return rounds;
   }
@@ -40,7 +40,7 @@ class Rounds {
     if (const auto known = best_.find(gap); known != best_.end()) return known->second;
     Best best;
     for (std::uint32_t factor = 2, rest = 0; factor <= gap; ++factor) {
-      const std::uint32_t left = (gap + factor - 1) / factor;
+      const std::uint32_t left = ceil_div(gap, factor);
       if (left == rest) continue;  // a smaller factor leaves the same gap
       rest = left;
       const Round round = best_round(factor, message_, r_, ports_);
@@ -94,7 +94,7 @@ RingPlan best_circgos(std::uint32_t n, double message, double r, Model model) {
   for (std::uint32_t a = plan.a; a <= n; ++a) {
     // Bridgeheads beyond the fewest for a gap only make the circulation longer, except that half-duplex
     // circulation prefers even numbers.
-    const std::uint32_t gap = model.wraparound ? (n + a - 1) / a : n > 1 ? (n - 1 + a - 2) / (a - 1) : 1;
+    const std::uint32_t gap = largest_gap(n, a, model.wraparound);
     const bool parity = model.ports == Ports::half_duplex && a % 2 == 0;
     if (gap == last && !parity) continue;
     last = gap;
@@ -102,7 +102,7 @@ RingPlan best_circgos(std::uint32_t n, double message, double r, Model model) {
     if (model.wraparound && model.ports == Ports::all) {
       time = (conc_cost(gap, message) + circ_cost(a, gap * message)).time(r) + rounds.time(gap);
     } else {
-      if (parity && a > 64 && (n + a - 1) / a == (n + a - 3) / (a - 2)) continue;
+      if (parity && a > 64 && ceil_div(n, a) == ceil_div(n, a - 2)) continue;
       // On an array, what an end lacks comes through one link, in a − 1 steps at least.
       const double least = (a - 1) * r + (n - gap) * message + rounds.time(gap);
       if (!model.wraparound && least >= best) continue;
@@ -113,10 +113,7 @@ RingPlan best_circgos(std::uint32_t n, double message, double r, Model model) {
       plan.a = a;
     }
   }
-  const std::uint32_t gap = model.wraparound ? (n + plan.a - 1) / plan.a
-                            : n > 1          ? (n - 1 + plan.a - 2) / (plan.a - 1)
-                                             : 1;
-  plan.rounds = rounds.list(gap);
+  plan.rounds = rounds.list(largest_gap(n, plan.a, model.wraparound));
   return plan;
 }
 

@@ -18,34 +18,6 @@ std::uint64_t check_sides(const std::vector<std::uint32_t>& sides, std::uint64_t
   return nodes;
 }
 
-std::uint32_t Grid::nodes() const {
-  std::uint32_t count = 1;
-  for (const std::uint32_t side : sides) count *= side;
-  return count;
-}
-
-std::uint32_t Grid::stride(std::uint32_t axis) const {
-  std::uint32_t stride = 1;
-  for (std::uint32_t later = axis + 1; later < axes(); ++later) stride *= sides[later];
-  return stride;
-}
-
-std::uint32_t Grid::coordinate(std::uint32_t node, std::uint32_t axis) const {
-  return node / stride(axis) % sides[axis];
-}
-
-std::uint32_t Grid::moved(std::uint32_t node, std::uint32_t axis, std::int64_t displacement) const {
-  const std::int64_t side = sides[axis], from = coordinate(node, axis);
-  const std::int64_t to = ((from + displacement) % side + side) % side;
-  return static_cast<std::uint32_t>(node + (to - from) * std::int64_t{stride(axis)});
-}
-
-void Steps::add(std::uint32_t src, std::uint32_t axis, std::int32_t displacement, std::span<const Parcel> content) {
-  const std::uint64_t first = parcels.size();
-  parcels.insert(parcels.end(), content.begin(), content.end());
-  messages.push_back({src, axis, displacement, first, parcels.size()});
-}
-
 namespace {
 
 /// The most ports of a processor, and the fewest channels into one.
@@ -69,11 +41,15 @@ void check_r(double r) {
 
 }  // namespace
 
+std::uint32_t ceil_log(std::uint32_t base, std::uint64_t n) {
+  std::uint32_t log = 0;
+  for (std::uint64_t power = 1; power < n; power *= base) ++log;
+  return log;
+}
+
 std::uint64_t fewest_steps(std::uint64_t nodes, std::uint32_t ports) {
   if (nodes > 1 && ports == 0) throw InputError("processors without ports cannot gossip");
-  std::uint64_t steps = 0;
-  for (std::uint64_t reached = 1; reached < nodes; reached *= ports + 1) ++steps;
-  return steps;
+  return ceil_log(ports + 1, nodes);
 }
 
 std::uint64_t fewest_half_duplex_steps(std::uint64_t nodes) {

@@ -22,11 +22,22 @@ struct Grid {
   bool wraparound = true;
 
   [[nodiscard]] std::uint32_t axes() const { return static_cast<std::uint32_t>(sides.size()); }
-  [[nodiscard]] std::uint32_t nodes() const;
-  [[nodiscard]] std::uint32_t stride(std::uint32_t axis) const;  ///< between neighbours along an axis
-  [[nodiscard]] std::uint32_t coordinate(std::uint32_t node, std::uint32_t axis) const;
+  [[nodiscard]] std::uint32_t nodes() const { return product_from(0); }
+  [[nodiscard]] std::uint32_t stride(std::uint32_t axis) const { return product_from(axis + 1); }  ///< of neighbours
+  [[nodiscard]] std::uint32_t coordinate(std::uint32_t node, std::uint32_t axis) const {
+    return node / stride(axis) % sides[axis];
+  }
   /// The node `displacement` places along an axis, around the ring if the grid wraps.
-  [[nodiscard]] std::uint32_t moved(std::uint32_t node, std::uint32_t axis, std::int64_t displacement) const;
+  [[nodiscard]] std::uint32_t moved(std::uint32_t node, std::uint32_t axis, std::int64_t displacement) const {
+    const std::int64_t side = sides[axis], from = coordinate(node, axis);
+    const std::int64_t to = ((from + displacement) % side + side) % side;
+    return static_cast<std::uint32_t>(node + (to - from) * std::int64_t{stride(axis)});
+  }
+  [[nodiscard]] std::uint32_t product_from(std::uint32_t axis) const {
+    std::uint32_t product = 1;
+    for (; axis < axes(); ++axis) product *= sides[axis];
+    return product;
+  }
 };
 
 /// The number of nodes of a grid with these sides. Throws InputError where there are no sides, one is 0, or the
@@ -62,7 +73,11 @@ struct Steps {
   [[nodiscard]] std::span<const Parcel> content(const Message& message) const {
     return {parcels.data() + message.first, parcels.data() + message.last};
   }
-  void add(std::uint32_t src, std::uint32_t axis, std::int32_t displacement, std::span<const Parcel> content);
+  void add(std::uint32_t src, std::uint32_t axis, std::int32_t displacement, std::span<const Parcel> content) {
+    const std::uint64_t first = parcels.size();
+    parcels.insert(parcels.end(), content.begin(), content.end());
+    messages.push_back({src, axis, displacement, first, parcels.size()});
+  }
   void end_step() { begin.push_back(messages.size()); }
 };
 
@@ -92,6 +107,8 @@ struct Execution {
 /// the grid or name processors and parcels that do not exist.
 [[nodiscard]] Execution execute(const Grid& grid, const Steps& steps, Ports ports = Ports::all);
 
+/// ⌈log_base n⌉, exactly.
+[[nodiscard]] std::uint32_t ceil_log(std::uint32_t base, std::uint64_t n);
 /// Fewest steps in which one item can reach everyone: holders grow by a factor of ports + 1 at most.
 [[nodiscard]] std::uint64_t fewest_steps(std::uint64_t nodes, std::uint32_t ports);
 

@@ -234,10 +234,8 @@ Steps build_stride(const StridePlan& plan) {
   return steps;
 }
 
-namespace {
-
-void or_left(std::uint64_t* out, const std::uint64_t* in, const std::uint64_t* mask, std::uint64_t words,
-             std::uint64_t by) {
+static void or_left(std::uint64_t* out, const std::uint64_t* in, const std::uint64_t* mask, std::uint64_t words,
+                    std::uint64_t by) {
   const std::uint64_t whole = by / 64, bits = by % 64;
   if (whole >= words) return;
   if (bits == 0) {
@@ -249,8 +247,8 @@ void or_left(std::uint64_t* out, const std::uint64_t* in, const std::uint64_t* m
     out[i] |= ((in[i - whole] << bits) | (in[i - whole - 1] >> (64 - bits))) & mask[i];
 }
 
-void or_right(std::uint64_t* out, const std::uint64_t* in, const std::uint64_t* not_mask, std::uint64_t words,
-              std::uint64_t by) {
+static void or_right(std::uint64_t* out, const std::uint64_t* in, const std::uint64_t* not_mask, std::uint64_t words,
+                     std::uint64_t by) {
   const std::uint64_t whole = by / 64, bits = by % 64;
   if (whole >= words) return;
   const std::uint64_t last = words - 1 - whole;
@@ -262,8 +260,6 @@ void or_right(std::uint64_t* out, const std::uint64_t* in, const std::uint64_t* 
     out[i] |= ((in[i + whole] >> bits) | (in[i + whole + 1] << (64 - bits))) & ~not_mask[i];
   out[last] |= (in[words - 1] >> bits) & ~not_mask[last];
 }
-
-}  // namespace
 
 OffsetSpace::OffsetSpace(std::vector<std::uint32_t> sides) : sides_(std::move(sides)), strides_(sides_.size()) {
   for (std::size_t axis = sides_.size(); axis-- > 0;) {

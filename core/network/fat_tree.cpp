@@ -235,9 +235,7 @@ std::vector<std::uint64_t> FatTree::all_to_all_loads(const NetworkSpec& spec) co
   }
   std::vector<std::uint64_t> load(head_.size());
   for (Channel channel = 0; channel < load.size(); ++channel) {
-    const Node tail = head_[channel ^ 1], head = head_[channel];
-    const bool up = level_[head] > level_[tail];
-    const Node lower = up ? tail : head, upper = up ? head : tail;
+    const auto [lower, upper, up] = ends(channel);
     const std::uint32_t level = level_[lower], first = first_host_[lower], size = hosts_below(level);
     const std::uint32_t digits = twin_[upper], twins = this->twins(level + 1);
     const std::uint64_t in = inside[level][std::size_t{first / size} * twins + digits];
@@ -262,9 +260,7 @@ bool FatTree::loads_evenly(const NetworkSpec& spec) const {
     cuts[level].resize(2 * std::size_t{hosts / hosts_below(level)});
   double longest = 0, least = 0;
   for (Channel channel = 0; channel < load.size(); ++channel) {
-    const Node tail = head_[channel ^ 1], head = head_[channel];
-    const bool up = level_[head] > level_[tail];
-    const Node lower = up ? tail : head;
+    const auto [lower, upper, up] = ends(channel);
     Cut& cut = cuts[level_[lower]][2 * (first_host_[lower] / hosts_below(level_[lower])) + (up ? 1 : 0)];
     cut.load += static_cast<double>(load[channel]);
     cut.rate += spec.links[channel / 2].rate;

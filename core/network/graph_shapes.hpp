@@ -48,6 +48,15 @@ class FatTree final : public Routing {
 
   /// The node to which a channel leads.
   [[nodiscard]] Node head(Channel channel) const { return head_[channel]; }
+  /// A channel's ends; `up`: it leads from the lower to the upper.
+  struct Ends {
+    Node lower, upper;
+    bool up;
+  };
+  [[nodiscard]] Ends ends(Channel channel) const {
+    const Node tail = head_[channel ^ 1], head = head_[channel];
+    return level_[head] > level_[tail] ? Ends{tail, head, true} : Ends{head, tail, false};
+  }
 
   /// Appends the route: up to the first switch above both, then down. Which parent is taken follows from the
   /// destination alone: without given routes from its number, the digits from the least (D-mod-k): shifts of a full

@@ -289,14 +289,12 @@ Network Network::restricted_to(std::span<const std::uint32_t> ranks_per_node) co
   return part;
 }
 
-namespace {
-
-std::string_view short_name(std::string_view name) {
+static std::string_view short_name(std::string_view name) {
   if (name.find_first_not_of("0123456789.") == std::string_view::npos) return name;
   return name.substr(0, name.find('.'));
 }
 
-std::vector<Node> hosts_called(const Network& network, std::string_view name) {
+static std::vector<Node> hosts_called(const Network& network, std::string_view name) {
   std::vector<Node> same_short_name;
   for (const Node host : network.hosts()) {
     if (network.name(host) == name) return {host};
@@ -304,8 +302,6 @@ std::vector<Node> hosts_called(const Network& network, std::string_view name) {
   }
   return same_short_name;
 }
-
-}  // namespace
 
 HostMatch match_host(const Network& network, std::span<const std::string> names) {
   for (std::size_t i = 0; i < names.size(); ++i)

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <utility>
@@ -38,6 +39,9 @@ class Network {
   [[nodiscard]] std::uint32_t ranks_per_host() const;
   [[nodiscard]] Node host_of(Rank rank) const { return host_of_[rank]; }
   [[nodiscard]] Rank first_rank(Node host) const { return first_rank_[host]; }
+  [[nodiscard]] auto ranks_of(Node host) const {
+    return std::views::iota(first_rank_[host], first_rank_[host] + spec_.ranks[host]);
+  }
   /// Messages that the rank can send, and receive, at once.
   [[nodiscard]] std::uint32_t ports(Rank rank) const { return spec_.ports.empty() ? 1 : spec_.ports[host_of_[rank]]; }
   [[nodiscard]] const std::string& name(Node node) const { return spec_.names[node]; }

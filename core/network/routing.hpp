@@ -30,16 +30,32 @@ class Routing {
   }
 };
 
-/// Lists of numbers, one list per key, in one block of memory.
-struct Grouped {
-  std::vector<std::uint64_t> begin;
-  std::vector<std::uint32_t> items;
+/// Lists in one block of memory, one after the other.
+template <class Item>
+struct Lists {
+  std::vector<std::uint64_t> begin{0};  ///< of each list, and the end
+  std::vector<Item> items;
 
-  [[nodiscard]] std::span<const std::uint32_t> of(std::uint64_t key) const {
-    if (begin.empty()) return {};
-    return {items.data() + begin[key], items.data() + begin[key + 1]};
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(begin.size() - 1); }
+  /// Nothing where all are empty, however many there are.
+  [[nodiscard]] std::span<const Item> of(std::uint64_t list) const {
+    if (items.empty()) return {};
+    return {items.data() + begin[list], items.data() + begin[list + 1]};
+  }
+  /// A list of the items that were added since the last one.
+  void end_list() { begin.push_back(items.size()); }
+  void add_list(std::span<const Item> list) {
+    items.insert(items.end(), list.begin(), list.end());
+    end_list();
+  }
+  void clear() {
+    begin.resize(1);
+    items.clear();
   }
 };
+
+/// Numbers, one list per key.
+using Grouped = Lists<std::uint32_t>;
 
 /// Groups (key, item) pairs by key, keys below `keys`. `for_each_pair(visit)` calls visit(key, item) for each, twice in
 /// the same order, which a list keeps.

@@ -7,7 +7,6 @@
 #include "core/network/tree_probe.hpp"
 
 namespace hocket {
-namespace {
 
 constexpr double apart = 0.95;         ///< of the rates within a set: less between it and others is a reason to test it
 constexpr double hardly_apart = 0.99;  ///< where none was found lately: small ones use what large ones leave
@@ -21,13 +20,11 @@ constexpr std::uint32_t least_more = 40, least_again = 100;  ///< rounds
 constexpr std::uint32_t part_again = 8;                      ///< of the hosts of a group: rounds within it
 
 /// But for a few hosts.
-bool alike(const HostSet& one, const HostSet& other) {
+static bool alike(const HostSet& one, const HostSet& other) {
   std::uint32_t both = 0;
   for (std::size_t host = 0; host < one.size(); ++host) both += one[host] && other[host];
   return 10 * both > 9 * std::max(hosts_in(one), hosts_in(other));
 }
-
-}  // namespace
 
 /// Hosts between the same bottlenecks.
 std::vector<std::vector<std::uint32_t>> TreeProbe::groups() const {

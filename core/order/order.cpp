@@ -292,7 +292,7 @@ std::vector<Rank> filled(const Network& network, std::span<const Node> hosts) {
   std::vector<Rank> place;
   place.reserve(network.ranks());
   for (const Node host : hosts)
-    for (std::uint32_t i = 0; i < network.spec().ranks[host]; ++i) place.push_back(network.first_rank(host) + i);
+    for (const Rank rank : network.ranks_of(host)) place.push_back(rank);
   return place;
 }
 

@@ -6,13 +6,9 @@
 
 namespace hocket::order {
 
-namespace {
-
 constexpr std::size_t most_steps = 48;  ///< doubling up to 2^22 ranks, there and back, has 44
 constexpr std::size_t least_kept = 4, most_kept = 24;
 constexpr std::size_t messages_kept = 400'000;  ///< of an algorithm with more steps than most_steps
-
-}  // namespace
 
 std::vector<const LibraryCall*> made_of_steps(Pattern pattern, Rank ranks, std::optional<std::uint64_t> block) {
   std::vector<const LibraryCall*> found;

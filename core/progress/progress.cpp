@@ -3,13 +3,10 @@
 #include <algorithm>
 
 namespace hocket {
-namespace {
 
-thread_local Progress* attached = nullptr;
+static thread_local Progress* attached = nullptr;
 
 constexpr std::uint64_t reports = 4096;  // reports of a step: in the longest steps one every few milliseconds
-
-}  // namespace
 
 Progress* Progress::attach(Progress* progress) {
   Progress* const before = attached;

@@ -239,12 +239,10 @@ double least_seconds(const Network& network, const Demand& demand, const Bounds&
   return std::max(alpha * phases, alpha + bounds.seconds);
 }
 
-namespace {
-
 constexpr double tolerance = 1e-12;
 
 /// Parity is the best table for a ring of equal ranks: its loads differ by one message at most.
-std::vector<std::string> balanced_ties(const NetworkSpec& spec) {
+static std::vector<std::string> balanced_ties(const NetworkSpec& spec) {
   std::vector<std::string> ties = spec.ties;
   const std::vector<std::string> parity = ties_by_rule("parity", spec.sides);
   for (std::size_t d = 0; d < ties.size(); ++d)
@@ -253,7 +251,7 @@ std::vector<std::string> balanced_ties(const NetworkSpec& spec) {
 }
 
 /// Lower bound first, then the sum of the squared times: links that are no bottleneck count as well.
-bool is_better(const Network& x, const Network& y, const Demand& demand) {
+static bool is_better(const Network& x, const Network& y, const Demand& demand) {
   const Bounds of_x = lower_bounds(x, demand), of_y = lower_bounds(y, demand);
   if (of_x.seconds != of_y.seconds) return of_x.seconds < of_y.seconds;
   double sum_x = 0, sum_y = 0;
@@ -264,8 +262,6 @@ bool is_better(const Network& x, const Network& y, const Demand& demand) {
   }
   return sum_x < sum_y * (1 - tolerance);
 }
-
-}  // namespace
 
 Network balance_routes(const Network& network, const Demand& demand) {
   if (demand.pattern != Pattern::all_to_all) throw InputError("routes are balanced for an all-to-all only");

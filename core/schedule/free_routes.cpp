@@ -35,11 +35,10 @@ class Core {
       }
       ranks_[at_[host]] += spec.ranks[host];
     }
-    begin_.assign(1, 0);
     for (Node node = 0; node < network.nodes(); ++node) {
       for (const Channel channel : leaving.of(node))
-        if (at_[node] == node && at_[head(channel)] == head(channel)) channels_.push_back(channel);
-      begin_.push_back(channels_.size());
+        if (at_[node] == node && at_[head(channel)] == head(channel)) channels_.items.push_back(channel);
+      channels_.end_list();
       forwards_.push_back(hosts_forward || !network.is_host(node) ||
                           (!spec.forwards.empty() && spec.forwards[node] != 0));
       if (ranks_[node] > 0) sources_.push_back(node);
@@ -49,7 +48,7 @@ class Core {
   [[nodiscard]] Node tail(Channel channel) const { return network_.spec().tail(channel); }
   [[nodiscard]] Node head(Channel channel) const { return network_.spec().head(channel); }
   /// The channels between nodes that are left.
-  [[nodiscard]] const std::vector<Channel>& channels() const { return channels_; }
+  [[nodiscard]] const std::vector<Channel>& channels() const { return channels_.items; }
   /// The first channels of the hosts that are left out.
   [[nodiscard]] const std::vector<Channel>& leaves() const { return leaves_; }
   /// Pairs of ranks whose messages begin at this host, all ending elsewhere.
@@ -58,7 +57,7 @@ class Core {
     return own * (network_.ranks() - own);
   }
   /// Channels that one search of all cheapest ways looks at.
-  [[nodiscard]] std::uint64_t work() const { return std::uint64_t{sources_.size()} * channels_.size(); }
+  [[nodiscard]] std::uint64_t work() const { return std::uint64_t{sources_.size()} * channels_.items.size(); }
 
   /// The sum that all pairs of ranks pay on the cheapest ways between the nodes that are left. `load`: if not null,
   /// what crosses each channel is added, messages divided equally where several ways are the cheapest.
@@ -82,9 +81,9 @@ class Core {
       if (std::exchange(settled_[node], 1) != 0) continue;
       order_.push_back(node);
       if (node != source && !forwards_[node]) continue;
-      for (std::size_t i = begin_[node]; i < begin_[node + 1]; ++i) {
-        const Node to = head(channels_[i]);
-        const double other = distance + prices[channels_[i]];
+      for (const Channel channel : channels_.of(node)) {
+        const Node to = head(channel);
+        const double other = distance + prices[channel];
         if (other >= distance_[to]) continue;
         distance_[to] = other;
         queue_.emplace(other, to);
@@ -106,8 +105,8 @@ class Core {
       const Node node = order_[at];
       if (flow_[node] == 0) continue;
       tight_.clear();
-      for (std::size_t i = begin_[node]; i < begin_[node + 1]; ++i) {
-        const Channel in = channels_[i] ^ 1;
+      for (const Channel out : channels_.of(node)) {
+        const Channel in = out ^ 1;
         const Node before = tail(in);
         if (before != source && !forwards_[before]) continue;
         if (distance_[before] < distance_[node] && distance_[before] + prices[in] <= distance_[node] * (1 + 1e-12))
@@ -124,8 +123,8 @@ class Core {
   const Network& network_;
   std::vector<Node> at_;       ///< per node: itself, or the switch of a host that is left out
   std::vector<double> ranks_;  ///< per node that is left
-  std::vector<Channel> leaves_, channels_;
-  std::vector<std::size_t> begin_;  ///< per node: where its channels begin
+  std::vector<Channel> leaves_;
+  Lists<Channel> channels_;  ///< per node: those that leave it
   std::vector<char> forwards_, settled_;
   std::vector<Node> sources_, order_;
   std::vector<double> distance_, flow_;

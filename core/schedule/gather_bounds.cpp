@@ -14,9 +14,8 @@ struct Part {
 };
 
 Part host_part(const Network& network, const Demand& demand, Node host) {
-  Part part;
-  for (std::uint32_t i = 0; i < network.spec().ranks[host]; ++i, ++part.ranks)
-    part.bytes += static_cast<double>(demand.contribution(network.first_rank(host) + i));
+  Part part{network.spec().ranks[host]};
+  for (const Rank rank : network.ranks_of(host)) part.bytes += static_cast<double>(demand.contribution(rank));
   return part;
 }
 

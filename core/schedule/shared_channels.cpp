@@ -7,7 +7,6 @@
 #include "core/limits.hpp"
 
 namespace hocket {
-namespace {
 
 /// Times the busiest channel's work: rather all than few are filled. What is claimed is more than what it takes, as
 /// messages go faster wherever there is room.
@@ -16,9 +15,9 @@ constexpr double a_little = 1 + 1e-9;             ///< times: more than by round
 constexpr int most_tried = 24, most_in_vain = 4;  ///< channels; the latter one after the other
 constexpr std::size_t most_tabulated = 1024;      ///< rates
 
-double longest(const std::vector<double>& seconds) { return seconds.empty() ? 0 : *std::ranges::max_element(seconds); }
-
-}  // namespace
+static double longest(const std::vector<double>& seconds) {
+  return seconds.empty() ? 0 : *std::ranges::max_element(seconds);
+}
 
 SharedChannels::SharedChannels(const Network& network, Claiming claiming, const EachMessage& each_message)
     : network_(network), claiming_(claiming), filled_(network.channels(), 0) {

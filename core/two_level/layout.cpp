@@ -79,14 +79,10 @@ void TwoLevelCertificate::add(MemoryFault kind, std::uint64_t phase, std::string
 
 namespace hocket::two_level_check {
 
-namespace {
-
-std::string place_name(std::uint64_t begin, std::uint64_t end, std::uint32_t host) {
+static std::string place_name(std::uint64_t begin, std::uint64_t end, std::uint32_t host) {
   return "bytes " + std::to_string(begin) + ".." + std::to_string(end) + " of the memory of host " +
          std::to_string(host);
 }
-
-}  // namespace
 
 MemoryTrace::MemoryTrace(const std::vector<std::uint64_t>& bytes, std::uint64_t bound, TwoLevelCertificate& certificate)
     : bytes_(bytes), writes_(bytes.size()), certificate_(certificate) {

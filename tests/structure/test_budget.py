@@ -14,15 +14,15 @@ SLACK = 500  # a ceiling that is further above than this has been forgotten
 
 # Room: most lines of code today, and where it is to go.
 LINES = {
-    "core": (29_810, 25_000),
+    "core": (29_350, 25_000),
     "runtime": (17_450, 15_500),
-    "sort": (5_900, 5_800),
+    "sort": (5_800, 5_800),
     "bindings": (1_935, 1_500),
     "python": (30_250, 25_000),
     "bench": (7_000, 7_000),
     "papers": (3_700, 3_700),
 }
-FILES = (572, 550)  # of all rooms
+FILES = (561, 550)  # of all rooms
 SMALL, SMALL_FILES = 40, (45, 60)  # files below so many lines
 
 

@@ -12,14 +12,14 @@
 
 namespace hocket {
 
-namespace {
-
 /// The grid of a torus, mesh or hypercube (a mesh of sides 2).
-gossip::Grid grid_of(const Network& network) { return {grid_sides(network.spec()), network.shape() == Shape::torus}; }
+static gossip::Grid grid_of(const Network& network) {
+  return {grid_sides(network.spec()), network.shape() == Shape::torus};
+}
 
 /// r = t_s / (L·t_l): what a message costs besides its transfer (per-message cost, and a link's latency), in
 /// transfers of a mean contribution over one link.
-double alpha_ratio(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
+static double alpha_ratio(const Network& network, const Demand& demand, const AlgorithmOptions& costs) {
   double bytes = static_cast<double>(demand.bytes);
   if (!demand.contributions.empty())
     bytes = std::accumulate(demand.contributions.begin(), demand.contributions.end(), 0.0) / demand.ranks;
@@ -28,8 +28,6 @@ double alpha_ratio(const Network& network, const Demand& demand, const Algorithm
   constexpr double least = 1e-6;
   return std::max(least, (costs.alpha + latency) * network.host_rate() / std::max(bytes, 1.0));
 }
-
-}  // namespace
 
 namespace algorithms {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "core/algorithms/all_gather/ring_form.hpp"
 #include "core/algorithms/all_gather/streams.hpp"
+#include "core/algorithms/shared/phase_writer.hpp"
 
 namespace hocket::algorithms {
 
@@ -222,7 +223,7 @@ void add_rail(Streams& streams, const Network& network, std::vector<Node> hosts,
   std::vector<Places> rings;
   for (const Node host : hosts) {
     const auto begin = static_cast<std::uint32_t>(order.size());
-    for (std::uint32_t i = 0; i < network.spec().ranks[host]; ++i) order.push_back(network.first_rank(host) + i);
+    for (const Rank rank : network.ranks_of(host)) order.push_back(rank);
     if (closed && order.size() > begin + 1) rings.push_back({begin, static_cast<std::uint32_t>(order.size())});
   }
   add_ring(streams, order, rings);
@@ -250,26 +251,20 @@ Schedule schedule_in_step(const Demand& demand, const Streams& streams) {
   std::vector<Piece> part;  // per rail: its part of every contribution
   for (const Chunk& chunk : streams.chunks)
     if (chunk.origin == 0) part.push_back({0, everyone, chunk.offset, chunk.length});
-  const std::uint64_t sends = std::uint64_t{n} * (n - 1) * rails;
-  std::vector<std::uint64_t> begin{0};
-  std::vector<Hop> hops;
-  PieceLists pieces;
-  hops.reserve(sends);
+  PhaseWriter writer(demand, demand.messages() * rails);
   for (const Piece& share : part)
     for (Rank origin = 0; origin < n; ++origin) {
-      pieces.pieces.push_back({origin, everyone, share.offset, share.length});
-      pieces.end_list();
+      writer.add({origin, everyone, share.offset, share.length});
+      writer.end_list();
     }
-  pieces.list.reserve(sends);
   for (std::uint32_t phase = 0; phase + 1 < n; ++phase) {
     for (std::uint32_t rail = 0; rail < rails; ++rail)
-      for (std::uint32_t at = 0; at < n; ++at) {
-        hops.push_back({order[rail][at], order[rail][at + 1 < n ? at + 1 : 0]});
-        pieces.list.push_back(rail * n + order[rail][at >= phase ? at - phase : at + n - phase]);
-      }
-    begin.push_back(hops.size());
+      for (std::uint32_t at = 0; at < n; ++at)
+        writer.send_list({order[rail][at], order[rail][at + 1 < n ? at + 1 : 0]},
+                         rail * n + order[rail][at >= phase ? at - phase : at + n - phase]);
+    writer.end_phase();
   }
-  return {n, demand.bytes, std::move(begin), std::move(hops), std::move(pieces)};
+  return writer.finish();
 }
 
 }  // namespace

@@ -104,12 +104,11 @@ class Spreading {
     while (!stack.empty()) {
       const Rank at = stack.back();
       stack.pop_back();
-      const Rank first = network_.first_rank(network_.host_of(at));
       const auto reach = [&](Rank rank) {
         if (!reached[rank]) stack.push_back(rank);
         reached[rank] = true;
       };
-      for (std::uint32_t i = 0; i < network_.spec().ranks[network_.host_of(at)]; ++i) reach(first + i);
+      for (const Rank mate : network_.ranks_of(network_.host_of(at))) reach(mate);
       for (const Rank source : sources_[at]) reach(source);
     }
     return std::find(reached.begin(), reached.end(), false) == reached.end();
@@ -132,9 +131,7 @@ class Spreading {
 
   /// Sends `dst` what the other ranks of its host hold, through memory, as one message from each.
   void copy_from_mates(Rank dst) {
-    const Node host = network_.host_of(dst);
-    const Rank first = network_.first_rank(host), end = first + network_.spec().ranks[host];
-    for (Rank src = first; src < end; ++src) {
+    for (const Rank src : network_.ranks_of(network_.host_of(dst))) {
       if (src == dst) continue;
       for (std::size_t i = 0; i < held_[src].words(); ++i)
         for (std::uint64_t news = held_[src].word(i) & ~known_[dst].word(i); news != 0; news &= news - 1)

@@ -4,16 +4,13 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/algorithms/all_gather/streams.hpp"
+#include "core/algorithms/shared/phase_writer.hpp"
 #include "core/progress/progress.hpp"
 
 namespace hocket::algorithms {
-namespace {
 
 constexpr std::uint64_t most_chunk_sends = 40'000'000;  // beyond, chunks grow
 constexpr double smallest_chunk = 1024;                 // bytes: less is all header
-
-}  // namespace
 
 void add_ring(Streams& streams, std::span<const Rank> order, std::span<const Places> closed) {
   const auto rail = static_cast<std::uint32_t>(streams.place.size());
@@ -191,21 +188,13 @@ class ListScheduler {
     for (const StreamEdge& edge : streams_.edges) {
       const double memory = network_.host_rate() > 0 ? memory_speed * network_.host_rate() : 1;
       rate_.push_back(std::min(memory, own_speed(network_, network_.find_route(edge.src, edge.dst, route))));
-      used_.insert(used_.end(), route.begin(), route.end());
-      if (one_port) {
-        used_.push_back(channels + edge.src);
-        used_.push_back(channels + demand_.ranks + edge.dst);
-      }
-      used_begin_.push_back(static_cast<std::uint32_t>(used_.size()));
+      if (one_port) route.insert(route.end(), {channels + edge.src, channels + demand_.ranks + edge.dst});
+      used_.add_list(route);
     }
     busy_.assign(streams_.edges.size(), 0);
     listed_.assign(streams_.edges.size(), 0);
     queues_.resize(streams_.edges.size());
     left_.assign(streams_.edges.size(), 0);
-  }
-
-  [[nodiscard]] std::span<const std::uint32_t> used(std::uint32_t edge) const {
-    return {used_.data() + used_begin_[edge], used_.data() + used_begin_[edge + 1]};
   }
 
   void prepare_queues() {
@@ -223,7 +212,7 @@ class ListScheduler {
       const auto& sums = before[edges[edge].rail];
       const Places outer = edges[edge].outer, inner = edges[edge].inner;
       left_[edge] = (sums[outer.end] - sums[outer.begin] - (sums[inner.end] - sums[inner.begin])) / rate_[edge];
-      for (const std::uint32_t resource : used(edge)) resources_[resource].left += left_[edge];
+      for (const std::uint32_t resource : used_.of(edge)) resources_[resource].left += left_[edge];
     }
     for (Resource& resource : resources_) resource.left /= resource.capacity;
     for (std::uint32_t chunk = 0; chunk < streams_.chunks.size(); ++chunk)
@@ -235,17 +224,16 @@ class ListScheduler {
     std::vector<std::vector<std::uint32_t>> users(resources_.size());
     const auto edges = static_cast<std::uint32_t>(streams_.edges.size());
     for (std::uint32_t edge = 0; edge < edges; ++edge)
-      for (const std::uint32_t resource : used(edge)) users[resource].push_back(edge);
+      for (const std::uint32_t resource : used_.of(edge)) users[resource].push_back(edge);
     std::vector<std::uint32_t> rivals;
     for (std::uint32_t edge = 0; edge < edges; ++edge) {
       rivals.clear();
-      for (const std::uint32_t resource : used(edge))
+      for (const std::uint32_t resource : used_.of(edge))
         for (const std::uint32_t other : users[resource])
           if (other != edge) rivals.push_back(other);
       std::sort(rivals.begin(), rivals.end());
       rivals.erase(std::unique(rivals.begin(), rivals.end()), rivals.end());
-      rivals_.insert(rivals_.end(), rivals.begin(), rivals.end());
-      rivals_begin_.push_back(rivals_.size());
+      rivals_.add_list(rivals);
     }
   }
 
@@ -267,10 +255,10 @@ class ListScheduler {
   void finish(std::uint32_t send, std::vector<std::uint32_t>& dirty) {
     steps_.tick();
     const auto [edge, chunk, phase] = sends_[send];
-    for (const std::uint32_t resource : used(edge)) --resources_[resource].used;
+    for (const std::uint32_t resource : used_.of(edge)) --resources_[resource].used;
     busy_[edge] = 0;
     list(edge, dirty);
-    for (std::size_t i = rivals_begin_[edge]; i < rivals_begin_[edge + 1]; ++i) list(rivals_[i], dirty);
+    for (const std::uint32_t rival : rivals_.of(edge)) list(rival, dirty);
     offer(streams_.edges[edge].dst, {chunk, phase + 1}, &dirty);
   }
 
@@ -278,12 +266,12 @@ class ListScheduler {
     ranked_.clear();
     for (const std::uint32_t edge : dirty) {
       listed_[edge] = 0;
-      if (rivals_begin_[edge] == rivals_begin_[edge + 1]) {
+      if (rivals_.of(edge).empty()) {
         start(edge);
         continue;
       }
       double critical = 0;
-      for (const std::uint32_t resource : used(edge)) critical = std::max(critical, resources_[resource].left);
+      for (const std::uint32_t resource : used_.of(edge)) critical = std::max(critical, resources_[resource].left);
       ranked_.push_back({critical, edge});
     }
     std::sort(ranked_.begin(), ranked_.end(), [this](const Ranked& x, const Ranked& y) {
@@ -296,16 +284,16 @@ class ListScheduler {
 
   void start(std::uint32_t edge) {
     if (busy_[edge] || queues_[edge].empty()) return;
-    for (const std::uint32_t resource : used(edge))
+    for (const std::uint32_t resource : used_.of(edge))
       if (resources_[resource].used == resources_[resource].capacity) return;
     const Waiting next = queues_[edge].pop();
     const double transfer = static_cast<double>(streams_.chunks[next.chunk].length) / rate_[edge];
     std::uint32_t phase = next.phase;
-    for (const std::uint32_t i : used(edge)) {
+    for (const std::uint32_t i : used_.of(edge)) {
       const Resource& resource = resources_[i];
       phase = std::max(phase, resource.phase + (resource.in_phase == resource.capacity ? 1 : 0));
     }
-    for (const std::uint32_t i : used(edge)) {
+    for (const std::uint32_t i : used_.of(edge)) {
       Resource& resource = resources_[i];
       if (resource.phase != phase) resource.in_phase = 0;
       resource.phase = phase;
@@ -323,23 +311,22 @@ class ListScheduler {
 
   Schedule by_phase() {
     queues_ = {};
-    std::vector<std::uint64_t> begin(phases_ + 1, 0);
-    for (const Send& send : sends_) ++begin[send.phase + 1];
-    std::partial_sum(begin.begin(), begin.end(), begin.begin());
-    std::vector<Hop> hops(sends_.size());
-    PieceLists pieces;
+    PhaseWriter writer(demand_, sends_.size());
     for (const Chunk& chunk : streams_.chunks) {
-      pieces.pieces.push_back({chunk.origin, everyone, chunk.offset, chunk.length});
-      pieces.end_list();
+      writer.add({chunk.origin, everyone, chunk.offset, chunk.length});
+      writer.end_list();
     }
-    pieces.list.resize(sends_.size());
-    std::vector<std::uint64_t> fill(begin.begin(), begin.end() - 1);
-    for (const Send& send : sends_) {
-      const std::uint64_t at = fill[send.phase]++;
-      hops[at] = {streams_.edges[send.edge].src, streams_.edges[send.edge].dst};
-      pieces.list[at] = send.chunk;
+    const Grouped in_phase = group(phases_, [&](auto visit) {
+      for (std::uint32_t send = 0; send < sends_.size(); ++send) visit(sends_[send].phase, send);
+    });
+    for (std::uint64_t phase = 0; phase < phases_; ++phase) {
+      for (const std::uint32_t send : in_phase.of(phase)) {
+        const StreamEdge& edge = streams_.edges[sends_[send].edge];
+        writer.send_list({edge.src, edge.dst}, sends_[send].chunk);
+      }
+      writer.end_phase(true);
     }
-    return {demand_.ranks, demand_.bytes, std::move(begin), std::move(hops), std::move(pieces)};
+    return writer.finish();
   }
 
   struct Ranked {
@@ -352,10 +339,8 @@ class ListScheduler {
   const Streams& streams_;
   double alpha_;  ///< seconds per send
   Steps steps_{"scheduling sends", streams_.chunks.size() * (std::uint64_t{demand_.ranks} - 1)};
-  std::vector<double> rate_, left_;  ///< per edge: bytes/s; seconds of work still to come
-  std::vector<std::uint32_t> used_begin_{0}, used_;
-  std::vector<std::size_t> rivals_begin_{0};
-  std::vector<std::uint32_t> rivals_;
+  std::vector<double> rate_, left_;          ///< per edge: bytes/s; seconds of work still to come
+  Grouped used_, rivals_;                    ///< per edge: resources; edges that share one
   Grouped out_;                              ///< per rank: the edges that leave it
   std::vector<std::uint8_t> busy_, listed_;  ///< per edge
   std::vector<Queue> queues_;

@@ -27,8 +27,7 @@ class Hung {
   Hung(const Network& network, const Demand& demand) : network_(&network), bytes_(network.nodes(), 0) {
     const Tree& tree = *network.tree();
     for (const Node host : network.hosts())
-      for (std::uint32_t i = 0; i < network.spec().ranks[host]; ++i)
-        bytes_[host] += static_cast<double>(demand.contribution(network.first_rank(host) + i));
+      for (const Rank rank : network.ranks_of(host)) bytes_[host] += static_cast<double>(demand.contribution(rank));
     std::vector<double> below = bytes_;
     for (std::size_t i = tree.order.size(); i-- > 1;) below[tree.parent[tree.order[i]]] += below[tree.order[i]];
     Node root = tree.order.front();

@@ -2,33 +2,195 @@
 ///
 /// On hosts whose links are as fast as all links of their switch, one message a host leaves most links idle, and a ring
 /// passes the slowest one. Many trees for every contribution use all of them, as ForestColl does (Zhao et al., 2024).
-#include "core/algorithms/all_gather/tree_packing.hpp"
-
+#include <algorithm>
 #include <cmath>
+#include <compare>
+#include <functional>
 #include <limits>
 #include <numeric>
 
 #include "core/algorithms/registry.hpp"
 #include "core/algorithms/shared/random.hpp"
+#include "core/algorithms/shared/slots.hpp"
+#include "core/schedule/max_flow.hpp"
 
 namespace hocket::algorithms {
 
 namespace {
 
-constexpr double fewest_units = 72;  // trees that the slowest channel carries: one more costs 1.4 %
+constexpr double most_thorough_work = 1e8;  // trees × hosts² × channels: about two seconds
 
+class Arborescences {
+ public:
+  /// `thorough`: looks at all hosts before a tree takes a route; else at the one to which it leads, which is enough
+  /// where every switch has a host that is as fast as it.
+  Arborescences(const Network& network, const HostRoutes& routes, Node root, double bytes_per_rate, bool thorough)
+      : network_(network), routes_(routes), root_(root), thorough_(thorough), flow_(network.nodes() + 1) {
+    for (Channel channel = 0; channel < network.channels(); ++channel) {
+      flow_.add_arc(network.spec().tail(channel), network.spec().head(channel));
+      left_.push_back(std::floor(network.rate(channel) * bytes_per_rate * (1 + 1e-6)));
+    }
+    for (const Node host : network.hosts()) flow_.add_arc(network.nodes(), host);
+  }
+
+  /// The nearest hosts first, by short routes: a tree that is less deep fills sooner. What a tree could not take is not
+  /// tried again, for what is left becomes less.
+  bool grow(HostTree& tree, double to_come) {
+    tree.parent.assign(routes_.hosts(), HostTree::none);
+    tree.parent[tree.root] = tree.root;
+    std::vector<Candidate> heap;
+    const auto offer = [&](std::uint32_t from, std::uint32_t depth) {
+      for (std::uint32_t to = 0; to < routes_.hosts(); ++to) {
+        const std::size_t length = routes_.between(from, to).size();
+        if (length == 0 || tree.parent[to] != HostTree::none) continue;
+        heap.push_back({length, depth, from, to});
+        std::ranges::push_heap(heap, std::greater());
+      }
+    };
+    offer(tree.root, 0);
+    for (std::uint32_t reached = 1; reached < routes_.hosts();) {
+      if (heap.empty()) return false;
+      std::ranges::pop_heap(heap, std::greater());
+      const Candidate next = heap.back();
+      heap.pop_back();
+      if (tree.parent[next.to] != HostTree::none) continue;
+      const auto route = routes_.between(next.from, next.to);
+      if (std::ranges::any_of(route, [&](Channel channel) { return left_[channel] < 1; })) continue;
+      for (const Channel channel : route) --left_[channel];
+      tree.parent[next.to] = next.from;
+      if (leaves_enough(tree, next.to, to_come)) {
+        ++reached;
+        offer(next.to, next.depth + 1);
+      } else {
+        for (const Channel channel : route) ++left_[channel];
+        tree.parent[next.to] = HostTree::none;
+      }
+    }
+    return true;
+  }
+
+ private:
+  struct Candidate {
+    std::size_t length;
+    std::uint32_t depth, from, to;
+    auto operator<=>(const Candidate&) const = default;
+  };
+
+  /// A tree has come to a host: whether those to come still can, and, where all hosts are looked at, it still can to
+  /// the rest. Of a switch without a host that is more than what is left into each part of the network.
+  bool leaves_enough(const HostTree& tree, std::uint32_t latest, double to_come) {
+    if (!reaches(latest, to_come, nullptr)) return false;
+    for (std::uint32_t host = 0; thorough_ && host < routes_.hosts(); ++host) {
+      if (host == tree.root || host == latest) continue;
+      const bool reached = tree.parent[host] != HostTree::none;
+      if (!reaches(host, reached ? to_come : to_come + 1, reached ? nullptr : &tree)) return false;
+    }
+    return true;
+  }
+
+  /// True if so many trees can reach the host from the root, or from the hosts of a tree.
+  bool reaches(std::uint32_t host, double trees, const HostTree* from) {
+    for (Channel channel = 0; channel < network_.channels(); ++channel) flow_.set(2 * channel, left_[channel]);
+    for (std::uint32_t i = 0; i < routes_.hosts(); ++i) {
+      const bool source = from == nullptr ? network_.hosts()[i] == root_ : from->parent[i] != HostTree::none;
+      flow_.set(2 * (network_.channels() + i), source ? trees : 0);
+    }
+    return flow_.run(network_.nodes(), network_.hosts()[host], 0.5) >= trees;
+  }
+
+  const Network& network_;
+  const HostRoutes& routes_;
+  Node root_;
+  bool thorough_;
+  flow::MaxFlow flow_;        ///< from a source before the hosts
+  std::vector<double> left_;  ///< per channel: trees that it can still carry
+};
+
+/// Gives trees of equal parts and one root their parents, such that all are carried in `seconds`; false: none were
+/// found so. As many as the narrowest cut carries there are by Edmonds's theorem ("Edge-disjoint branchings", 1973),
+/// found by Lovász's proof of it (1976): a tree takes a route if all hosts can still be reached as often as trees are
+/// to come. Where routes share channels, or turn at switches without hosts, that may miss trees that there are.
+bool pack_exactly(const Network& network, const HostRoutes& routes, std::span<HostTree> trees, double seconds) {
+  if (network.shape() == Shape::routed) return false;  // it is not known where channels begin
+  double bytes = 0;
+  for (const HostTree& tree : trees) bytes += tree.bytes() / static_cast<double>(trees.size());
+  const double hosts = routes.hosts(), work = static_cast<double>(trees.size()) * hosts * hosts * network.channels();
+  for (const bool thorough : {false, true}) {
+    if (thorough && work > most_thorough_work) break;
+    Arborescences left(network, routes, network.hosts()[trees.front().root], seconds / bytes, thorough);
+    auto to_come = static_cast<double>(trees.size());
+    if (std::ranges::all_of(trees, [&](HostTree& tree) { return left.grow(tree, --to_come); })) return true;
+  }
+  return false;
+}
+
+/// Loads are in parts of a time in which all is to be sent. A price is what one part more, of the size at hand, adds to
+/// the sum of all loads to the power 2^steepness: multiplications only, so that all machines agree.
+class ChannelPrices {
+ public:
+  /// `goal`: that time, in seconds. The network must outlive it.
+  ChannelPrices(const Network& network, double goal)
+      : network_(network), goal_(goal), load_(network.channels(), 0), part_(load_), price_(load_), refund_(load_) {}
+
+  /// Steeper prices look at the busiest channels only.
+  void set_steepness(int steepness) {
+    if (steepness == steepness_) return;
+    steepness_ = steepness;
+    bytes_ = -1;
+  }
+  /// Prices are of parts of so many bytes from now on.
+  void set_part(double bytes) {
+    if (bytes == bytes_) return;
+    bytes_ = bytes;
+    for (Channel channel = 0; channel < load_.size(); ++channel) {
+      part_[channel] = bytes / (network_.rate(channel) * goal_);
+      set_price(channel);
+    }
+  }
+  void put(std::span<const Channel> route) {
+    for (const Channel channel : route) change(channel, part_[channel]);
+  }
+  void take(std::span<const Channel> route) {
+    for (const Channel channel : route) change(channel, -part_[channel]);
+  }
+  [[nodiscard]] double of(std::span<const Channel> route) const { return sum(price_, route); }
+  /// Saving if a part is taken off the route.
+  [[nodiscard]] double refund(std::span<const Channel> route) const { return sum(refund_, route); }
+  [[nodiscard]] double most_load() const { return load_.empty() ? 0 : *std::ranges::max_element(load_); }
+
+ private:
+  [[nodiscard]] static double sum(const std::vector<double>& of, std::span<const Channel> route) {
+    double sum = 0;
+    for (const Channel channel : route) sum += of[channel];
+    return sum;
+  }
+  [[nodiscard]] double power(double load) const {
+    for (int i = 0; i < steepness_; ++i) load *= load;
+    return load;
+  }
+  void set_price(Channel channel) {
+    const double now = power(load_[channel]);
+    price_[channel] = power(load_[channel] + part_[channel]) - now;
+    refund_[channel] = now - power(std::max(0.0, load_[channel] - part_[channel]));
+  }
+  void change(Channel channel, double by) {
+    load_[channel] = std::max(0.0, load_[channel] + by);
+    set_price(channel);
+  }
+
+  const Network& network_;
+  double goal_, bytes_ = -1;
+  int steepness_ = 4;
+  std::vector<double> load_, part_, price_, refund_;  ///< per channel
+};
+
+constexpr double fewest_units = 72;     // trees that the slowest channel carries: one more costs 1.4 %
 constexpr double smallest_tree = 1024;  // bytes: less is all header
-
-constexpr double small_rest = 0.005;  // of a channel that a whole number of trees leaves idle
-
+constexpr double small_rest = 0.005;    // of a channel that a whole number of trees leaves idle
 constexpr std::uint32_t most_parts_tried = 24;
-
 constexpr double most_packing_work = 1e8, most_swept = 5e7;  // routes looked at: about a second; of one sweep, channels
-
 constexpr int most_vain_sweeps = 40;
-
-constexpr double bound_met = 1.001;  // times the bound
-
+constexpr double bound_met = 1.001;     // times the bound
 constexpr double price_of_depth = 0.1;  // of the price, a level: deep trees fill late
 
 class Packer {
@@ -236,9 +398,7 @@ std::vector<HostTree> cut(const Network& network, const Demand& demand, const Ho
                           std::uint64_t most) {
   std::vector<HostTree> trees;
   for (std::uint32_t root = 0; root < routes.hosts(); ++root) {
-    const Node host = network.hosts()[root];
-    for (std::uint32_t i = 0; i < network.spec().ranks[host]; ++i) {
-      const Rank origin = network.first_rank(host) + i;
+    for (const Rank origin : network.ranks_of(network.hosts()[root])) {
       const std::uint64_t bytes = demand.contribution(origin);
       if (bytes == 0) continue;
       const double share = static_cast<double>(bytes) / largest;
@@ -254,8 +414,7 @@ std::vector<HostTree> cut(const Network& network, const Demand& demand, const Ho
 /// narrowest cut. Trees grow by the prices of channels, which rise steeply with their load, and then hosts change their
 /// parents as long as prices fall. By Edmonds's theorem the bound itself is met by trees that pack the capacities
 /// (Zhao et al., "ForestColl", 2024); prices find nearly as good ones over given routes, with any capacities.
-[[nodiscard]] Forest pack_trees(const Network& network, const Demand& demand, const HostRoutes& routes,
-                                std::uint64_t seed) {
+Forest pack_trees(const Network& network, const Demand& demand, const HostRoutes& routes, std::uint64_t seed) {
   double largest = 0, contributors = 0;
   for (Rank rank = 0; rank < demand.ranks; ++rank) {
     const auto bytes = static_cast<double>(demand.contribution(rank));

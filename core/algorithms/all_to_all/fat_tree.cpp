@@ -121,9 +121,7 @@ class FatTreeShifts final : public ClosedForm {
     bool up;
   };
   [[nodiscard]] std::optional<Link> link(Channel channel) const {
-    Node lower = tree_->head(channel ^ 1), upper = tree_->head(channel);
-    const bool up = tree_->level(lower) < tree_->level(upper);
-    if (!up) std::swap(lower, upper);
+    const auto [lower, upper, up] = tree_->ends(channel);
     const std::uint32_t level = tree_->level(lower), first = position_of_host_[tree_->first_host(lower)];
     if (ranks() == alone_below_[level] || first == nowhere)
       return std::nullopt;  // messages stay below, or there are none

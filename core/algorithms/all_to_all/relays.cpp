@@ -9,14 +9,177 @@
 #include <random>
 #include <utility>
 
-#include "core/algorithms/all_to_all/relay_ways.hpp"
 #include "core/algorithms/registry.hpp"
+#include "core/algorithms/shared/slots.hpp"
 #include "core/limits.hpp"
 #include "core/progress/progress.hpp"
 
 namespace hocket::algorithms {
 
 namespace {
+
+/// A route between two hosts, of one rank each, that passes no other host.
+struct RelayEdge {
+  std::uint32_t from = 0, to = 0;
+  std::span<const Channel> channels;
+  double speed = 0;         ///< bytes/s
+  std::uint32_t parts = 1;  ///< that it carries in a slot
+};
+
+/// Edges between hosts. `routes` must outlive it.
+struct RelayGraph {
+  RelayGraph(const Network& network, const HostRoutes& routes)
+      : hosts(routes.hosts()), leaving(hosts), room(network.channels(), 1) {
+    for (std::uint32_t from = 0; from < hosts; ++from)
+      for (std::uint32_t to = 0; to < hosts; ++to) {
+        const std::span<const Channel> channels = routes.between(from, to);
+        if (channels.empty()) continue;
+        leaving[from].push_back(static_cast<std::uint32_t>(edges.size()));
+        edges.push_back({from, to, channels, own_speed(network, channels)});
+        slowest = slowest == 0 ? edges.back().speed : std::min(slowest, edges.back().speed);
+      }
+  }
+
+  /// Sets the parts that edges and channels carry in a slot in which the slowest edge carries so many.
+  void divide(const Network& network, std::uint32_t of_slowest) {
+    const auto whole = [&](double speed) {
+      return static_cast<std::uint32_t>(std::clamp(std::floor(speed / slowest * of_slowest * (1 + 1e-9)), 1.0, 1e6));
+    };
+    for (RelayEdge& edge : edges) edge.parts = whole(edge.speed);
+    for (Channel channel = 0; channel < room.size(); ++channel) room[channel] = whole(network.rate(channel));
+  }
+
+  std::uint32_t hosts;
+  double slowest = 0;  ///< bytes/s of an edge
+  std::vector<RelayEdge> edges;
+  std::vector<std::vector<std::uint32_t>> leaving;  ///< edges, per host
+  std::vector<std::uint32_t> room;                  ///< per channel: parts in a slot
+};
+
+/// The edges of every part's way, one list after the other; parts of one message are neighbours.
+struct RelayWays {
+  std::vector<std::uint32_t> begin{0}, edges;
+
+  [[nodiscard]] std::uint32_t parts() const { return static_cast<std::uint32_t>(begin.size() - 1); }
+};
+
+constexpr int sweeps = 30, most_targets = 20;
+constexpr std::uint64_t share_of_a_raise = 100;  // of the slots: a hundredth more
+constexpr double least_penalty = 0.5, more_penalty = 1.2;
+constexpr double learning = 0.3;
+
+/// Ways such that channels carry no more than fits into `slots`, or little more. Messages by sender, then receiver,
+/// each in so many parts. Parts that cross a channel with too many take other ways, one at a time, on which the
+/// channels are least full, by a power that grows.
+class Ways {
+ public:
+  Ways(const Network& network, const RelayGraph& graph, std::uint32_t parts, std::uint64_t slots)
+      : graph_(graph),
+        load_(network.channels(), 0),
+        price_(network.channels(), 0),
+        slots_(slots),
+        history_(network.channels(), 0) {
+    for (std::uint32_t from = 0; from < graph.hosts; ++from)
+      for (std::uint32_t to = 0; to < graph.hosts; ++to)
+        for (std::uint32_t part = 0; from != to && part < parts; ++part) ways_.push_back({from, to, {}});
+  }
+
+  RelayWays run() {
+    Steps steps("ways through other ranks", most_targets);
+    bool fits = false;
+    for (int target = 0; target < most_targets && !fits; ++target, steps.tick()) {
+      if (target > 0) slots_ += std::max<std::uint64_t>(1, slots_ / share_of_a_raise);
+      for (int sweep = 0; sweep < sweeps && !fits; ++sweep) {
+        penalty_ = least_penalty * std::pow(more_penalty, sweep);
+        for (Channel channel = 0; channel < load_.size(); ++channel) {
+          if (const double over = excess(channel, 0); over > 0) history_[channel] += learning * over;
+          set_price(channel);
+        }
+        fits = true;
+        for (Way& way : ways_) {
+          if (!way.edges.empty() && std::ranges::none_of(way.edges, [&](std::uint32_t edge) { return is_full(edge); }))
+            continue;
+          carry(way, -1);
+          find(way);
+          carry(way, 1);
+          fits = false;
+        }
+      }
+    }
+    RelayWays found;
+    for (const Way& way : ways_) {
+      found.edges.insert(found.edges.end(), way.edges.begin(), way.edges.end());
+      found.begin.push_back(static_cast<std::uint32_t>(found.edges.size()));
+    }
+    return found;
+  }
+
+ private:
+  struct Way {
+    std::uint32_t from, to;
+    std::vector<std::uint32_t> edges;
+  };
+
+  /// Parts beyond what fits, with so many more, in parts of a slot.
+  [[nodiscard]] double excess(Channel channel, int more) const {
+    const double room = graph_.room[channel];
+    return (static_cast<double>(load_[channel] + more) - static_cast<double>(slots_) * room) / room;
+  }
+  /// True if a channel carries more than fits.
+  [[nodiscard]] bool is_full(std::uint32_t edge) const {
+    return std::ranges::any_of(graph_.edges[edge].channels, [&](Channel channel) { return excess(channel, 0) > 0; });
+  }
+
+  void carry(const Way& way, int parts) {
+    for (const std::uint32_t edge : way.edges)
+      for (const Channel channel : graph_.edges[edge].channels) {
+        load_[channel] += parts;
+        set_price(channel);
+      }
+  }
+
+  void set_price(Channel channel) {
+    price_[channel] = (1 + history_[channel]) * (1 + penalty_ * std::max(0.0, excess(channel, 1)));
+  }
+
+  /// The cheapest way (Dijkstra).
+  void find(Way& way) {
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    constexpr std::uint32_t none = ~std::uint32_t{0};
+    distance_.assign(graph_.hosts, infinite);
+    by_.assign(graph_.hosts, none);
+    settled_.assign(graph_.hosts, 0);
+    distance_[way.from] = 0;
+    for (std::uint32_t at = way.from; at != way.to;) {
+      settled_[at] = 1;
+      for (const std::uint32_t edge : graph_.leaving[at]) {
+        double distance = distance_[at];
+        for (const Channel channel : graph_.edges[edge].channels) distance += price_[channel];
+        const std::uint32_t to = graph_.edges[edge].to;
+        if (settled_[to] == 0 && distance < distance_[to]) distance_[to] = distance, by_[to] = edge;
+      }
+      std::uint32_t next = none;
+      for (std::uint32_t host = 0; host < graph_.hosts; ++host)
+        if (settled_[host] == 0 && by_[host] != none && (next == none || distance_[host] < distance_[next]))
+          next = host;
+      at = next;
+    }
+    way.edges.clear();
+    for (std::uint32_t at = way.to; at != way.from; at = graph_.edges[by_[at]].from) way.edges.push_back(by_[at]);
+    std::ranges::reverse(way.edges);
+  }
+
+  const RelayGraph& graph_;
+  std::vector<Way> ways_;
+  std::vector<std::int64_t> load_;  ///< parts, per channel
+  std::vector<double> price_;       ///< per channel
+  std::uint64_t slots_;
+  double penalty_ = least_penalty;
+  std::vector<double> history_;  ///< per channel: what it has been too full for
+  std::vector<double> distance_;
+  std::vector<std::uint32_t> by_;
+  std::vector<char> settled_;
+};
 
 struct RelaySlots {
   std::uint64_t slots = 0;
@@ -28,9 +191,9 @@ constexpr int most_lists = 120;
 constexpr double shaking = 2;  // slots by which urgency is changed at random
 
 /// Makes lists. A step is the crossing of one edge by one part.
-class Lists {
+class SlotLists {
  public:
-  Lists(const RelayGraph& graph, const RelayWays& ways)
+  SlotLists(const RelayGraph& graph, const RelayWays& ways)
       : graph_(graph),
         ways_(ways),
         part_of_(ways.edges.size()),
@@ -109,12 +272,12 @@ class Lists {
 };
 
 /// A part leaves a host in a later slot than it came. In a slot a channel carries parts of one edge, as many as this
-/// has room for. Lists are made forwards and backwards in turn, by the slots of the one before (as in Li and Willis,
-/// "An iterative scheduling technique for resource-constrained project scheduling", EJOR 1992), until `enough` slots
-/// do.
+/// has room for. Lists are made forwards and backwards in turn, by the slots of the one before (as in Li and
+/// Willis, "An iterative scheduling technique for resource-constrained project scheduling", EJOR 1992), until `enough`
+/// slots do.
 [[nodiscard]] RelaySlots find_relay_slots(const RelayGraph& graph, const RelayWays& ways, std::uint64_t enough,
                                           std::uint64_t seed) {
-  Lists lists(graph, ways);
+  SlotLists lists(graph, ways);
   std::mt19937_64 random(seed);
   const auto part_of_one = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
   std::vector<double> urgency(ways.edges.size());
@@ -140,8 +303,6 @@ class Lists {
 constexpr std::uint32_t most_ranks = 64;       // some seconds
 constexpr std::uint64_t most_parts = 24'000;   // of all messages
 constexpr std::uint64_t smallest_part = 1024;  // bytes: less is all header
-constexpr std::uint32_t most_of_slowest = 8;   // parts that the slowest edge carries in a slot
-constexpr double small_gap = 0.01;             // of a slot that whole parts leave empty
 constexpr double worth_more_parts = 0.99;      // times the time of fewer: more messages
 constexpr int most_tries = 4;                  // of each number of parts of the slowest edge
 
@@ -152,27 +313,14 @@ struct Division {
   double seconds;       ///< that they take
 };
 
-/// Parts of a slot of the slowest edge such that nearly all of a slot of the others is full.
-std::uint32_t parts_of_slowest(const RelayGraph& graph) {
-  std::pair<double, std::uint32_t> best{2, 1};
-  for (std::uint32_t parts = 1; parts <= most_of_slowest && best.first > small_gap; ++parts) {
-    double gap = 0;
-    for (const RelayEdge& edge : graph.edges) {
-      const double room = edge.speed / graph.slowest * parts;
-      gap = std::max(gap, 1 - std::floor(room * (1 + 1e-9)) / room);
-    }
-    if (gap < best.first) best = {gap, parts};
-  }
-  return best.second;
-}
-
 /// Divisions that, by the bound, may come near it, fewest parts first.
 std::vector<Division> divisions(const RelayGraph& graph, const Demand& demand, double bound, double alpha) {
   const std::uint64_t most = std::clamp<std::uint64_t>(
       std::min(demand.bytes / smallest_part, most_parts / std::max<std::uint64_t>(demand.messages(), 1)), 1, 64);
   std::vector<Division> found;
   double least = std::numeric_limits<double>::infinity();
-  for (const std::uint32_t of_slowest : {1U, parts_of_slowest(graph)}) {
+  const std::uint32_t filling = parts_of_slowest(graph.edges, &RelayEdge::speed);
+  for (const std::uint32_t of_slowest : {1U, filling}) {
     if (!found.empty() && found.front().of_slowest == of_slowest) break;
     for (std::uint32_t parts = 1; parts <= most; ++parts) {
       const double slot = static_cast<double>(demand.bytes) / parts * of_slowest / graph.slowest;
@@ -256,7 +404,7 @@ static Schedule make_relays(const Network& network, const Demand& demand, const 
     if (best && least <= enough) break;
     if (++tries[way.of_slowest] > most_tries) continue;
     graph.divide(network, way.of_slowest);
-    const RelayWays ways = find_relay_ways(network, graph, way.parts, way.slots);
+    const RelayWays ways = Ways(network, graph, way.parts, way.slots).run();
     const RelaySlots slots = find_relay_slots(graph, ways, way.slots, options.seed);
     const double seconds = way.seconds / static_cast<double>(way.slots) * static_cast<double>(slots.slots);
     if (best && seconds > worth_more_parts * least) continue;

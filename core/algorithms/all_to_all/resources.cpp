@@ -123,8 +123,6 @@ void Resources::append(Hop hop, std::vector<std::uint32_t>& needs) const {
   needs.push_back(number_[ranks + hop.dst]);
 }
 
-namespace {
-
 constexpr std::uint64_t all_bits = ~std::uint64_t{0};
 
 constexpr std::uint16_t no_tag = 0xffff;
@@ -132,15 +130,13 @@ constexpr std::uint16_t no_tag = 0xffff;
 constexpr std::uint64_t bit(std::uint32_t phase) { return std::uint64_t{1} << phase % 64; }
 
 /// Adds a row of prices; where the same message stands in the way as at the resource before, it is paid.
-void add_row(std::int16_t* __restrict sum, const std::int16_t* __restrict price, const std::uint16_t* __restrict tag,
-             const std::uint16_t* __restrict before, std::uint64_t phases) {
+static void add_row(std::int16_t* __restrict sum, const std::int16_t* __restrict price,
+                    const std::uint16_t* __restrict tag, const std::uint16_t* __restrict before, std::uint64_t phases) {
   for (std::uint64_t i = 0; i < phases; ++i) {  // without branches: compilers make vector instructions of it
     const auto others = static_cast<std::int16_t>(-static_cast<std::int16_t>(tag[i] != before[i]));
     sum[i] = static_cast<std::int16_t>(sum[i] + (price[i] & others));
   }
 }
-
-}  // namespace
 
 Timetable::Timetable(const Resources& resources, std::span<const Hop> hops, std::uint32_t most_phases)
     : resources_(resources),
@@ -155,9 +151,9 @@ Timetable::Timetable(const Resources& resources, std::span<const Hop> hops, std:
       sum_(stride_, 0) {
   std::size_t longest = 1;
   for (const Hop hop : hops) {
-    resources.append(hop, needs_);
-    longest = std::max(longest, needs_.size() - begin_.back());
-    begin_.push_back(needs_.size());
+    resources.append(hop, needs_.items);
+    needs_.end_list();
+    longest = std::max(longest, needs_.of(needs_.size() - 1).size());
   }
   heaviest_ = static_cast<std::int16_t>(std::max<std::size_t>(2, std::numeric_limits<std::int16_t>::max() / longest));
   std::uint64_t slots = 0;

@@ -86,9 +86,7 @@ class Timetable {
   void set_phases(std::uint32_t phases);
   [[nodiscard]] const std::vector<std::uint32_t>& phase_of() const { return phase_of_; }
   /// Resources that a message needs.
-  [[nodiscard]] std::span<const std::uint32_t> needs(std::uint32_t message) const {
-    return {needs_.data() + begin_[message], needs_.data() + begin_[message + 1]};
-  }
+  [[nodiscard]] std::span<const std::uint32_t> needs(std::uint32_t message) const { return needs_.of(message); }
 
   /// The first phase, counted cyclically from `from`, in which the message has room; or `nowhere`.
   [[nodiscard]] std::uint32_t free_phase(std::uint32_t message, std::uint32_t from) const;
@@ -121,8 +119,7 @@ class Timetable {
   std::uint32_t phases_ = 0;
   std::uint64_t words_, stride_;  ///< length of a row of bits, in words; length of a row of phases
   std::int16_t heaviest_;         ///< limit: the weights of one route add up within 16 bits
-  std::vector<std::uint64_t> begin_{0};
-  std::vector<std::uint32_t> needs_;
+  Grouped needs_;
   std::vector<std::uint32_t> phase_of_;
   std::vector<std::int16_t> weight_;
   std::vector<std::uint64_t> closed_;  ///< bits of the phases beyond the last

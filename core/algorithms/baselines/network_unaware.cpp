@@ -8,11 +8,9 @@
 
 namespace hocket::algorithms {
 
-namespace {
-
 /// Phases in which partner(rank, phase) says whom each rank sends to.
 template <class Partner>
-Schedule by_partner(const Demand& demand, std::uint64_t phases, Partner partner) {
+static Schedule by_partner(const Demand& demand, std::uint64_t phases, Partner partner) {
   PhaseWriter writer(demand);
   for (std::uint64_t phase = 0; phase < phases; ++phase) {
     for (Rank src = 0; src < demand.ranks; ++src)
@@ -22,7 +20,9 @@ Schedule by_partner(const Demand& demand, std::uint64_t phases, Partner partner)
   return writer.finish();
 }
 
-}  // namespace
+static std::string_view other_than_power_of_two(const Network&, const Demand& demand) {
+  return !std::has_single_bit(demand.ranks) ? "it needs a power of two of ranks" : "";
+}
 
 /// LAM/MPI: everybody posts all sends in the order 0, 1, 2, … (Faraj and Yuan, section 6).
 static Schedule make_linear(const Network&, const Demand& demand, const AlgorithmOptions&) {
@@ -37,10 +37,6 @@ static Schedule make_linear(const Network&, const Demand& demand, const Algorith
 static Schedule make_ring(const Network&, const Demand& demand, const AlgorithmOptions&) {
   const Rank n = demand.ranks;
   return by_partner(demand, n > 0 ? n - 1 : 0, [n](Rank src, Rank phase) { return (src + phase + 1) % n; });
-}
-
-static std::string_view pairwise_refuses(const Network&, const Demand& demand) {
-  return !std::has_single_bit(demand.ranks) ? "it needs a power of two of ranks" : "";
 }
 
 /// MPICH, powers of two: at step j rank i exchanges with i XOR j.
@@ -61,7 +57,7 @@ constinit const Algorithm pairwise{
     .name = "pairwise",
     .summary = "at step j rank i exchanges with i XOR j",
     .source = "MPICH, powers of two",
-    .refuses = pairwise_refuses,
+    .refuses = other_than_power_of_two,
     .make = make_pairwise,
 };
 
@@ -270,10 +266,6 @@ static Schedule make_neighbor_ring(const Network&, const Demand& demand, const A
   return aggregates.finish();
 }
 
-static std::string_view recursive_doubling_refuses(const Network&, const Demand& demand) {
-  return !std::has_single_bit(demand.ranks) ? "it needs a power of two of ranks" : "";
-}
-
 /// At step j rank i exchanges all it has with i XOR 2^j, near ones first (MPICH, short messages).
 static Schedule make_recursive_doubling(const Network&, const Demand& demand, const AlgorithmOptions&) {
   Aggregates aggregates(demand);
@@ -346,7 +338,7 @@ constinit const Algorithm recursive_doubling{
     .name = "recursive-doubling",
     .summary = "at step j rank i exchanges all it has with i XOR 2^j",
     .source = "MPICH, powers of two",
-    .refuses = recursive_doubling_refuses,
+    .refuses = other_than_power_of_two,
     .make = make_recursive_doubling,
 };
 

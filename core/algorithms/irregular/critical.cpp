@@ -34,8 +34,8 @@ double mean_seconds(const Workload& work) {
 Schedule write(const Demand& demand, const Workload& work, const CutPhases& cut) {
   std::vector<std::uint64_t> sent(work.size(), 0);
   PhaseWriter writer(demand);
-  for (std::uint64_t p = 0; p < cut.phases(); ++p) {
-    for (const Part part : cut.phase(p)) {
+  for (std::uint64_t p = 0; p < cut.phases.size(); ++p) {
+    for (const Part part : cut.phases.of(p)) {
       const Message& message = work.message(part.message);
       writer.send(message.src, message.dst, sent[part.message], part.bytes);
       sent[part.message] += part.bytes;
@@ -47,22 +47,20 @@ Schedule write(const Demand& demand, const Workload& work, const CutPhases& cut)
 
 /// Whole messages of one length: squeezed into fewer phases if there are more than the bound.
 void squeeze(const Network& network, const Workload& work, std::uint64_t bound, CutPhases& cut) {
-  Packed packed{cut.phases(), {}, {}};
-  for (std::uint32_t p = 0; p < cut.phases(); ++p)
-    for (const Part part : cut.phase(p)) {
+  Packed packed{cut.phases.size(), {}, {}};
+  for (std::uint32_t p = 0; p < cut.phases.size(); ++p)
+    for (const Part part : cut.phases.of(p)) {
       const Message& message = work.message(part.message);
       packed.hops.push_back({message.src, message.dst});
       packed.phase_of.push_back(p);
     }
   repair(network, SendPools(network, false), bound, packed, repair_budget(packed.hops.size()) / 4);
-  std::vector<std::vector<Part>> phases(packed.phases);
-  for (std::size_t i = 0; i < cut.parts.size(); ++i) phases[packed.phase_of[i]].push_back(cut.parts[i]);
-  cut.begin.resize(1);
-  cut.parts.clear();
-  for (const auto& phase : phases) {
-    cut.parts.insert(cut.parts.end(), phase.begin(), phase.end());
-    cut.begin.push_back(cut.parts.size());
-  }
+  const Grouped in_phase = group(packed.phases, [&](auto visit) {
+    for (std::uint32_t i = 0; i < packed.phase_of.size(); ++i) visit(packed.phase_of[i], i);
+  });
+  Lists<Part> fewer{in_phase.begin, {}};
+  for (const std::uint32_t i : in_phase.items) fewer.items.push_back(cut.phases.items[i]);
+  cut.phases = std::move(fewer);
 }
 
 }  // namespace

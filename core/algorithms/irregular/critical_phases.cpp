@@ -20,29 +20,19 @@ constexpr int most_passes = 4;         ///< passes of the local search
 constexpr std::uint32_t choice = 256;  ///< messages considered in a phase per resource and unit of its capacity
 
 /// Some messages, counted anew, and what they need: in memory in this order.
-class Messages {
- public:
-  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(numbers_.size()); }
-  [[nodiscard]] std::span<const std::uint32_t> numbers() const { return numbers_; }
-  [[nodiscard]] std::uint32_t number(std::uint32_t i) const { return numbers_[i]; }
-  [[nodiscard]] std::span<const std::uint32_t> needs(std::uint32_t i) const {
-    return {needs_.data() + begin_[i], needs_.data() + begin_[i + 1]};
-  }
+struct Messages {
+  std::vector<std::uint32_t> numbers;
+  Grouped needs;
 
+  [[nodiscard]] std::uint32_t size() const { return needs.size(); }
   void clear() {
-    numbers_.clear();
-    begin_.resize(1);
-    needs_.clear();
+    numbers.clear();
+    needs.clear();
   }
-  void add(std::uint32_t number, std::span<const std::uint32_t> needs) {
-    numbers_.push_back(number);
-    needs_.insert(needs_.end(), needs.begin(), needs.end());
-    begin_.push_back(needs_.size());
+  void add(std::uint32_t number, std::span<const std::uint32_t> its_needs) {
+    numbers.push_back(number);
+    needs.add_list(its_needs);
   }
-
- private:
-  std::vector<std::uint32_t> numbers_, needs_;
-  std::vector<std::uint64_t> begin_{0};
 };
 
 /// A set of candidates that do not overfill any resource.
@@ -65,8 +55,8 @@ class Selection {
     score_.clear();
     order_.clear();
     for (std::uint32_t i = 0; i < candidates.size(); ++i) {
-      score_.push_back(score_of(candidates.number(i)));
-      order_.push_back({score_.back(), candidates.number(i), i});
+      score_.push_back(score_of(candidates.numbers[i]));
+      order_.push_back({score_.back(), candidates.numbers[i], i});
     }
     sort();
     double sum = 0;
@@ -75,11 +65,11 @@ class Selection {
       changed = false;
       for (const auto& [score, message, candidate] : order_) {
         if (chosen_[candidate]) continue;
-        const double lost = find_in_the_way(score, candidates.needs(candidate));
+        const double lost = find_in_the_way(score, candidates.needs.of(candidate));
         if (lost >= score * (1 - 1e-9)) continue;
         changed = changed || !in_the_way_.empty();
-        for (const std::uint32_t other : in_the_way_) drop(other, candidates.needs(other));
-        take(candidate, candidates.needs(candidate));
+        for (const std::uint32_t other : in_the_way_) drop(other, candidates.needs.of(other));
+        take(candidate, candidates.needs.of(candidate));
         sum += score - lost;
       }
     }
@@ -225,8 +215,8 @@ class Cutter {
     candidates_.clear();
     for (std::uint32_t i = 0; i < open_.size(); ++i) {
       if ((room_[scarce_[i][0]] & room_[scarce_[i][1]]) == 0) continue;
-      const auto needs = open_.needs(i);
-      const std::uint32_t m = open_.number(i);
+      const auto needs = open_.needs.of(i);
+      const std::uint32_t m = open_.numbers[i];
       if (std::any_of(needs.begin(), needs.end(), [&](auto r) { return !room_[r]; }) || bytes_left_[m] == 0) continue;
       for (const std::uint32_t r : needs) room_[r] = ++offered_[r] < choice * work_.capacity(r);
       weight_[m] = weight(needs);
@@ -236,7 +226,7 @@ class Cutter {
 
   /// The messages that are not through, by weight.
   void sort() {
-    std::vector<std::uint32_t> order(open_.numbers().begin(), open_.numbers().end());
+    std::vector<std::uint32_t> order(open_.numbers.begin(), open_.numbers.end());
     std::erase_if(order, [&](auto m) { return bytes_left_[m] == 0; });
     for (const std::uint32_t m : order) weight_[m] = weight(work_.needs(m));
     std::sort(order.begin(), order.end(),
@@ -265,7 +255,7 @@ class Cutter {
   /// phase before.
   void select() {
     std::vector<double> lefts;
-    for (const std::uint32_t m : candidates_.numbers()) lefts.push_back(left_[m]);
+    for (const std::uint32_t m : candidates_.numbers) lefts.push_back(left_[m]);
     const auto length = [&](int quantile) {
       const auto at = lefts.begin() + static_cast<std::ptrdiff_t>(lefts.size() - 1) * quantile / lengths;
       std::nth_element(lefts.begin(), at, lefts.end());
@@ -288,11 +278,11 @@ class Cutter {
     if (lefts.empty()) selection_.choose(candidates_, [](auto) { return 0.0; });
     chosen_.clear();
     for (std::uint32_t i = 0; i < candidates_.size(); ++i)
-      if (selection_.has(i)) chosen_.push_back(candidates_.number(i));
+      if (selection_.has(i)) chosen_.push_back(candidates_.numbers[i]);
     // Local messages take ports that would be idle.
     std::erase_if(local_, [&](auto m) {
       const bool added = selection_.fill(work_.needs(m));
-      if (added) result_.parts.push_back({m, bytes_left_[m]});
+      if (added) result_.phases.items.push_back({m, bytes_left_[m]});
       return added;
     });
   }
@@ -318,13 +308,13 @@ class Cutter {
       const double seconds = std::min(left_[m], length), share = seconds / left_[m];
       auto bytes = static_cast<std::uint64_t>(static_cast<double>(bytes_left_[m]) * share + 0.5);
       bytes = share < 1 ? std::clamp<std::uint64_t>(bytes, 1, bytes_left_[m]) : bytes_left_[m];
-      result_.parts.push_back({m, bytes});
+      result_.phases.items.push_back({m, bytes});
       bytes_left_[m] -= bytes;
       left_[m] = bytes_left_[m] == 0 ? 0 : left_[m] - seconds;
       waiting_ -= bytes_left_[m] == 0;
       for (const std::uint32_t r : work_.needs(m)) load_[r] -= seconds / work_.capacity(r);
     }
-    result_.begin.push_back(result_.parts.size());
+    result_.phases.end_list();
     result_.seconds += length;
   }
 

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "core/algorithms/registry.hpp"
+#include "core/algorithms/shared/edge_colours.hpp"
 #include "core/algorithms/shared/phase_writer.hpp"
 #include "core/algorithms/shared/random.hpp"
 
@@ -11,48 +12,26 @@ namespace hocket::algorithms {
 // The two NICE algorithms that look at no message: asynchronous communication and linear permutation
 // (Wang, Lin and Ranka, sections 3.1 and 3.2).
 
-namespace {
-
-/// Pairwise exchange for every number of ranks, in the fewest steps: the ranks of each step form pairs,
-/// both directions of a pair are in one step, and any two ranks meet in exactly one.
-class PairSteps {
- public:
-  explicit PairSteps(std::uint32_t ranks)
-      : ranks_(ranks), power_of_two_(std::has_single_bit(ranks)), round_(ranks % 2 == 0 ? ranks - 1 : ranks) {}
-
-  /// Step k of a power of two pairs i with i XOR k (figure 5); step 0 stays empty. Otherwise the paper
-  /// leaves the extension open. The next power of two would take up to 2n - 3 steps, in many of which most
-  /// ranks have no partner. The tournament takes n - 1, or n if n is odd, and no exchange by pairs takes
-  /// fewer: step k pairs i with k - i modulo an odd number, and whoever would meet itself meets the rank
-  /// beyond, or rests where there is none.
-  [[nodiscard]] std::uint32_t step(Rank a, Rank b) const {
-    if (power_of_two_) return a ^ b;
-    if (a == round_) return 2 * b % round_;
-    if (b == round_) return 2 * a % round_;
-    return (a + b) % round_;
-  }
-  [[nodiscard]] std::uint32_t steps() const { return power_of_two_ ? ranks_ : round_; }
-
- private:
-  std::uint32_t ranks_;
-  bool power_of_two_;
-  std::uint32_t round_;  ///< the largest odd number up to the number of ranks
-};
-
-}  // namespace
-
 static Schedule make_asynchronous(const Network&, const Demand& demand, const AlgorithmOptions&) {
   PhaseWriter writer(demand);
   demand.matrix.each([&](Rank src, Rank dst, std::uint64_t bytes) { writer.send(src, dst, 0, bytes); });
   return writer.finish();
 }
 
+/// Pairwise exchange for every number of ranks, in the fewest steps: the ranks of each step form pairs, both directions
+/// of a pair are in one step, and any two ranks meet in exactly one. Step k of a power of two pairs i with i XOR k
+/// (figure 5); step 0 stays empty. Otherwise the paper leaves the extension open. The next power of two would take up
+/// to 2n - 3 steps, in many of which most ranks have no partner. A tournament takes n - 1, or n if n is odd, and no
+/// exchange by pairs takes fewer: step k pairs i with k - i modulo that.
 static Schedule make_linear_permutation(const Network&, const Demand& demand, const AlgorithmOptions&) {
-  const PairSteps pairs(demand.ranks);
+  const Tournament tournament(demand.ranks);
+  const bool power_of_two = std::has_single_bit(demand.ranks);
   std::vector<std::uint32_t> step_of;
   step_of.reserve(demand.matrix.messages());
-  demand.matrix.each([&](Rank src, Rank dst, std::uint64_t) { step_of.push_back(pairs.step(src, dst)); });
-  return whole_messages(demand, step_of, pairs.steps());
+  demand.matrix.each([&](Rank a, Rank b, std::uint64_t) {
+    step_of.push_back(power_of_two ? a ^ b : 2 * tournament.round_of(a, b) % tournament.rounds());
+  });
+  return whole_messages(demand, step_of, power_of_two ? demand.ranks : tournament.rounds());
 }
 
 constinit const Algorithm asynchronous{
@@ -132,12 +111,12 @@ class LinkRoom {
   LinkRoom(const Network& network, const TrafficMatrix& matrix) {
     capacity_.push_back(1);
     for (Channel channel = 0; channel < network.channels(); ++channel) capacity_.push_back(network.capacity(channel));
-    begin_.reserve(matrix.messages() + 1);
+    routes_.begin.reserve(matrix.messages() + 1);
     matrix.each([&](Rank src, Rank dst, std::uint64_t) {
-      network.append_route(src, dst, routes_);
-      begin_.push_back(routes_.size());
+      network.append_route(src, dst, routes_.items);
+      routes_.end_list();
     });
-    for (std::uint32_t& channel : routes_) ++channel;
+    for (std::uint32_t& channel : routes_.items) ++channel;
   }
 
   /// Empties all channels.
@@ -146,7 +125,7 @@ class LinkRoom {
   /// message is refused by the same channel again and again: that one is looked at first.
   [[nodiscard]] bool has_room(std::uint32_t message, std::uint32_t& blocker) const {
     if (room_[blocker] == 0) return false;
-    for (const std::uint32_t channel : route(message))
+    for (const std::uint32_t channel : routes_.of(message))
       if (room_[channel] == 0) {
         blocker = channel;
         return false;
@@ -155,17 +134,12 @@ class LinkRoom {
   }
 
   void take(std::uint32_t message) {
-    for (const std::uint32_t channel : route(message)) --room_[channel];
+    for (const std::uint32_t channel : routes_.of(message)) --room_[channel];
   }
 
  private:
-  [[nodiscard]] std::span<const std::uint32_t> route(std::uint32_t message) const {
-    return {routes_.data() + begin_[message], routes_.data() + begin_[message + 1]};
-  }
-
   std::vector<std::uint32_t> capacity_, room_;  ///< channel i is at i + 1; number 0 is never taken
-  std::vector<std::uint64_t> begin_{0};
-  std::vector<std::uint32_t> routes_;  ///< concatenated routes of all messages; channels counted from 1
+  Grouped routes_;                              ///< of all messages; channels counted from 1
 };
 
 /// The matrix CCOM of Wang, Lin and Ranka (section 3.3): row i holds the receivers that rank i has still to
@@ -206,6 +180,7 @@ class CompressedRows {
 
 /// Stands where links are not looked at.
 struct AnyRoom {
+  AnyRoom(const Network&, const TrafficMatrix&) {}
   void next_phase() {}
   [[nodiscard]] bool has_room(std::uint32_t, std::uint32_t&) const { return true; }
   void take(std::uint32_t) {}
@@ -213,6 +188,7 @@ struct AnyRoom {
 
 /// Stands where messages go whole.
 struct NoCut {
+  NoCut(const Network&, const Demand&, double) {}
   void operator()(std::vector<std::uint64_t>&) const {}
 };
 
@@ -221,15 +197,15 @@ struct NoCut {
 template <class Room, class Cut>
 class RandomPhases {
  public:
-  RandomPhases(const Demand& demand, std::uint64_t seed, Room room, Cut cut)
+  RandomPhases(const Network& network, const Demand& demand, const AlgorithmOptions& options)
       : matrix_(demand.matrix),
-        random_(seed),
+        random_(options.seed),
         rows_(demand.matrix, random_),
         sent_(demand.matrix.messages(), 0),
         receives_(demand.ranks, 0),
         left_(demand.matrix.messages()),
-        room_(std::move(room)),
-        cut_(std::move(cut)),
+        room_(network, demand.matrix),
+        cut_(network, demand, options.alpha),
         writer_(demand) {}
 
   [[nodiscard]] Schedule make() {
@@ -310,21 +286,9 @@ class RandomPhases {
 
 }  // namespace
 
-static Schedule make_random_nodes(const Network&, const Demand& demand, const AlgorithmOptions& options) {
-  return RandomPhases(demand, options.seed, AnyRoom{}, NoCut{}).make();
-}
-
-static Schedule make_random_links(const Network& network, const Demand& demand, const AlgorithmOptions& options) {
-  return RandomPhases(demand, options.seed, LinkRoom(network, demand.matrix), NoCut{}).make();
-}
-
-static Schedule make_random_nodes_even(const Network& network, const Demand& demand, const AlgorithmOptions& options) {
-  return RandomPhases(demand, options.seed, AnyRoom{}, PhaseCut(network, demand, options.alpha)).make();
-}
-
-static Schedule make_random_links_even(const Network& network, const Demand& demand, const AlgorithmOptions& options) {
-  const PhaseCut cut(network, demand, options.alpha);
-  return RandomPhases(demand, options.seed, LinkRoom(network, demand.matrix), cut).make();
+template <class Room, class Cut>
+static Schedule make_random(const Network& network, const Demand& demand, const AlgorithmOptions& options) {
+  return RandomPhases<Room, Cut>(network, demand, options).make();
 }
 
 constinit const Algorithm random_nodes{
@@ -332,7 +296,7 @@ constinit const Algorithm random_nodes{
     .name = "RS_N",
     .summary = "random phases without node contention",
     .source = "Wang, Lin and Ranka, section 3.3",
-    .make = make_random_nodes,
+    .make = make_random<AnyRoom, NoCut>,
     .guarantee = "no port overfull",
 };
 
@@ -342,7 +306,7 @@ constinit const Algorithm random_links{
     .summary = "random phases without node and link contention",
     .source = "Wang, Lin and Ranka, section 3.3",
     .contention_free = true,
-    .make = make_random_links,
+    .make = make_random<LinkRoom, NoCut>,
 };
 
 constinit const Algorithm random_nodes_even{
@@ -350,7 +314,7 @@ constinit const Algorithm random_nodes_even{
     .name = "RS_NH",
     .summary = "RS_N that splits large messages, so that phases are even",
     .source = "Wang, Lin and Ranka, section 3.3; rule: own",
-    .make = make_random_nodes_even,
+    .make = make_random<AnyRoom, PhaseCut>,
     .guarantee = "no port overfull",
 };
 
@@ -360,7 +324,7 @@ constinit const Algorithm random_links_even{
     .summary = "RS_NL that splits large messages, so that phases are even",
     .source = "Wang, Lin and Ranka, section 3.3; rule: own",
     .contention_free = true,
-    .make = make_random_links_even,
+    .make = make_random<LinkRoom, PhaseCut>,
 };
 
 }  // namespace hocket::algorithms

@@ -48,7 +48,7 @@ Workload::Workload(const Network& network, const Demand& demand) : messages_(mes
       capacity_.push_back(capacity);
       load_.push_back(0);
     }
-    needs_.push_back(number[what]);
+    needs_.items.push_back(number[what]);
     load_[number[what]] += seconds_[current] / capacity;
   };
   for (std::size_t i = 0; current < size(); ++current) {
@@ -61,7 +61,7 @@ Workload::Workload(const Network& network, const Demand& demand) : messages_(mes
         need(2 * ranks + channel, capacity);
     }
     need(ranks + messages_[current].dst, receives);
-    begin_.push_back(needs_.size());
+    needs_.end_list();
   }
 }
 
@@ -69,13 +69,13 @@ double Workload::bound() const { return load_.empty() ? 0 : *std::max_element(lo
 
 Claims::Claims(const Network& network, const Workload& work, const SharedChannels& shared) {
   seconds_.reserve(work.size());
-  begin_.reserve(work.size() + 1);
+  kinds_.begin.reserve(work.size() + 1);
   by_shares(network, work, shared);
 }
 
 Claims::Claims(const Network& network, const Workload& work) {
   seconds_.reserve(work.size());
-  begin_.reserve(work.size() + 1);
+  kinds_.begin.reserve(work.size() + 1);
   if (network.equal_rates()) {
     as_needed(work);
     return;
@@ -96,7 +96,7 @@ void Claims::as_needed(const Workload& work) {
   for (std::uint32_t r = 0; r < work.resources(); ++r) kind(add_resource(work.capacity(r)), 1);
   for (std::uint32_t m = 0; m < work.size(); ++m) {
     const auto needs = work.needs(m);
-    kinds_.insert(kinds_.end(), needs.begin(), needs.end());
+    kinds_.items.insert(kinds_.items.end(), needs.begin(), needs.end());
     end_message(work.seconds(m));
   }
 }
@@ -114,13 +114,13 @@ void Claims::by_shares(const Network& network, const Workload& work, const Share
     const Message& message = work.message(m);
     std::uint32_t& own = port[message.src];
     if (own == unset) own = add_resource(network.ports(message.src));
-    kinds_.push_back(kind(own, 1));
+    kinds_.items.push_back(kind(own, 1));
     network.find_route(message.src, message.dst, route);
     const double speed = shared.claim(route, [&](Channel channel, std::uint32_t part) {
       // Its sender's only port is busy whenever the channel is.
       if (sender[channel] != several && network.ports(message.src) == 1) return;
       if (place[channel] == unset) place[channel] = add_resource(whole_channel);
-      kinds_.push_back(kind(place[channel], part));
+      kinds_.items.push_back(kind(place[channel], part));
     });
     end_message(static_cast<double>(message.bytes) / speed);
   }
@@ -143,11 +143,11 @@ std::uint32_t Claims::kind(std::uint32_t resource, std::uint32_t amount) {
 
 void Claims::end_message(double seconds) {
   seconds_.push_back(seconds);
-  for (std::uint64_t i = begin_.back(); i < kinds_.size(); ++i) {
-    const auto [resource, amount] = kind_[kinds_[i]];
+  kinds_.end_list();
+  for (const std::uint32_t of : kinds_.of(size() - 1)) {
+    const auto [resource, amount] = kind_[of];
     load_[resource] += seconds * amount / whole_[resource];
   }
-  begin_.push_back(kinds_.size());
 }
 
 }  // namespace hocket::algorithms

@@ -22,9 +22,7 @@ class Workload {
   [[nodiscard]] const Message& message(std::uint32_t i) const { return messages_[i]; }
   /// Seconds of a message alone on its route: bytes / slowest rate; 0 between ranks of one host.
   [[nodiscard]] double seconds(std::uint32_t i) const { return seconds_[i]; }
-  [[nodiscard]] std::span<const std::uint32_t> needs(std::uint32_t i) const {
-    return {needs_.data() + begin_[i], needs_.data() + begin_[i + 1]};
-  }
+  [[nodiscard]] std::span<const std::uint32_t> needs(std::uint32_t i) const { return needs_.of(i); }
 
   [[nodiscard]] std::uint32_t resources() const { return static_cast<std::uint32_t>(capacity_.size()); }
   /// Messages that the resource carries at once.
@@ -37,8 +35,7 @@ class Workload {
  private:
   std::vector<Message> messages_;
   std::vector<double> seconds_;
-  std::vector<std::uint64_t> begin_{0};
-  std::vector<std::uint32_t> needs_;
+  Grouped needs_;
   std::vector<std::uint32_t> capacity_;
   std::vector<double> load_;
 };
@@ -48,17 +45,10 @@ struct Part {
   std::uint64_t bytes = 0;
 };
 
-/// Phase p is [begin[p], begin[p + 1]) of `parts`; no resource is overfull in it. The parts of a message
-/// follow each other in the order of its bytes.
+/// No resource is overfull in a phase. The parts of a message follow each other in the order of its bytes.
 struct CutPhases {
   double seconds = 0;  ///< all phases, one after the other
-  std::vector<std::uint64_t> begin{0};
-  std::vector<Part> parts;
-
-  [[nodiscard]] std::uint64_t phases() const { return begin.size() - 1; }
-  [[nodiscard]] std::span<const Part> phase(std::uint64_t p) const {
-    return {parts.data() + begin[p], parts.data() + begin[p + 1]};
-  }
+  Lists<Part> phases;
 };
 
 /// `alpha`: seconds that a phase is taken to cost besides its transfers; more makes longer phases and
@@ -78,9 +68,7 @@ class Claims {
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(seconds_.size()); }
   /// Duration of a message at the speed that its shares give it.
   [[nodiscard]] double seconds(std::uint32_t message) const { return seconds_[message]; }
-  [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t message) const {
-    return {kinds_.data() + begin_[message], kinds_.data() + begin_[message + 1]};
-  }
+  [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t message) const { return kinds_.of(message); }
 
   [[nodiscard]] std::uint32_t kinds() const { return static_cast<std::uint32_t>(kind_.size()); }
   [[nodiscard]] std::uint32_t resource(std::uint32_t kind) const { return kind_[kind].resource; }
@@ -110,8 +98,7 @@ class Claims {
   void end_message(double seconds);
 
   std::vector<double> seconds_;
-  std::vector<std::uint64_t> begin_{0};
-  std::vector<std::uint32_t> kinds_;
+  Grouped kinds_;  ///< per message
   std::vector<Kind> kind_;
   std::vector<std::uint32_t> whole_;
   std::vector<std::vector<std::uint32_t>> kinds_of_;

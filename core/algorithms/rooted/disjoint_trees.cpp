@@ -226,8 +226,8 @@ static Schedule make_disjoint_trees(const Network& network, const Demand& demand
     pipeline.rate = std::min(pipeline.rate, own_speed(network, network.route(src, dst)));
   };
   const auto share_out = [&](std::size_t tree, Node host, std::uint32_t age) {
-    for (std::uint32_t i = 0; i < network.spec().ranks[host]; ++i)
-      if (network.first_rank(host) + i != entry(host)) relay(tree, entry(host), network.first_rank(host) + i, age);
+    for (const Rank rank : network.ranks_of(host))
+      if (rank != entry(host)) relay(tree, entry(host), rank, age);
   };
   for (std::size_t tree = 0; tree < grown.size(); ++tree) {
     share_out(tree, root, 0);

@@ -105,8 +105,8 @@ class Ordering {
       order_.key.push_back(key);
     };
     if (order_.ranks.empty()) add_rank(giver_);
-    for (std::uint32_t i = 0; i < network_.spec().ranks[host]; ++i)
-      if (network_.first_rank(host) + i != giver_) add_rank(network_.first_rank(host) + i);
+    for (const Rank rank : network_.ranks_of(host))
+      if (rank != giver_) add_rank(rank);
   }
 
   const Network& network_;

@@ -35,56 +35,48 @@ class EdgeColours {
     return at_[std::size_t{vertex} * graph_.degree + colour];
   }
 
-  void set(std::uint32_t edge, std::uint32_t colour);
+  void set(std::uint32_t edge, std::uint32_t colour) {
+    colour_of_[edge] = colour;
+    for (const std::uint32_t end : graph_.edges[edge].ends) at(end, colour) = edge;
+  }
   /// Gives an edge the first colour that is free at its first end. If that is taken at the second one, swaps it with
   /// the first colour that is free there, along the path that begins there (Kempe, 1879). It never comes to the first
   /// end: on that side it always arrives by the colour that is free there.
-  void add(std::uint32_t edge);
+  void add(std::uint32_t edge) {
+    const auto [first, second] = graph_.edges[edge].ends;
+    const std::uint32_t wanted = free_at(first), other = free_at(second);
+    if (at(second, wanted) != none) swap_path(second, wanted, other);
+    set(edge, wanted);
+  }
 
  private:
   [[nodiscard]] std::uint32_t& at(std::uint32_t vertex, std::uint32_t colour) {
     return at_[std::size_t{vertex} * graph_.degree + colour];
   }
-  [[nodiscard]] std::uint32_t free_at(std::uint32_t vertex) const;
+  [[nodiscard]] std::uint32_t free_at(std::uint32_t vertex) const {
+    const auto row = at_.begin() + static_cast<std::ptrdiff_t>(std::size_t{vertex} * graph_.degree);
+    return static_cast<std::uint32_t>(std::find(row, row + graph_.degree, none) - row);
+  }
   /// Swaps two colours along the path from a vertex of the second side, where colour `b` is free; afterwards `a` is.
-  void swap_path(std::uint32_t vertex, std::uint32_t a, std::uint32_t b);
+  void swap_path(std::uint32_t vertex, std::uint32_t a, std::uint32_t b) {
+    std::uint32_t edge = at(vertex, a);
+    at(vertex, a) = none;
+    for (int side = 0; edge != none; side = 1 - side, std::swap(a, b)) {
+      // `edge` has colour a and comes from a vertex where b is free by now.
+      const std::uint32_t to = graph_.edges[edge].ends[side];
+      const std::uint32_t next = at(to, b);
+      colour_of_[edge] = b;
+      at(vertex, b) = at(to, b) = edge;
+      if (next == none) at(to, a) = none;
+      vertex = to;
+      edge = next;
+    }
+  }
 
   const BipartiteGraph& graph_;
   std::vector<std::uint32_t> colour_of_;
   std::vector<std::uint32_t> at_;  ///< per vertex and colour: the edge
 };
-
-inline void EdgeColours::set(std::uint32_t edge, std::uint32_t colour) {
-  colour_of_[edge] = colour;
-  for (const std::uint32_t end : graph_.edges[edge].ends) at(end, colour) = edge;
-}
-
-inline void EdgeColours::add(std::uint32_t edge) {
-  const auto [first, second] = graph_.edges[edge].ends;
-  const std::uint32_t wanted = free_at(first), other = free_at(second);
-  if (at(second, wanted) != none) swap_path(second, wanted, other);
-  set(edge, wanted);
-}
-
-inline std::uint32_t EdgeColours::free_at(std::uint32_t vertex) const {
-  const auto row = at_.begin() + static_cast<std::ptrdiff_t>(std::size_t{vertex} * graph_.degree);
-  return static_cast<std::uint32_t>(std::find(row, row + graph_.degree, none) - row);
-}
-
-inline void EdgeColours::swap_path(std::uint32_t vertex, std::uint32_t a, std::uint32_t b) {
-  std::uint32_t edge = at(vertex, a);
-  at(vertex, a) = none;
-  for (int side = 0; edge != none; side = 1 - side, std::swap(a, b)) {
-    // `edge` has colour a and comes from a vertex where b is free by now.
-    const std::uint32_t to = graph_.edges[edge].ends[side];
-    const std::uint32_t next = at(to, b);
-    colour_of_[edge] = b;
-    at(vertex, b) = at(to, b) = edge;
-    if (next == none) at(to, a) = none;
-    vertex = to;
-    edge = next;
-  }
-}
 
 /// The perfect matchings of the complete graph of `teams` vertices; of an odd number one rests in each round, another
 /// one every time.

@@ -14,7 +14,9 @@ namespace hocket::algorithms {
 /// Messages, whole or of pieces, one after the other.
 class PhaseWriter {
  public:
-  explicit PhaseWriter(const Demand& demand) : demand_(demand) { hops_.reserve(demand.messages()); }
+  explicit PhaseWriter(const Demand& demand) : PhaseWriter(demand, demand.messages()) {}
+  /// `transfers`: as many as will be sent, about.
+  PhaseWriter(const Demand& demand, std::uint64_t transfers) : demand_(demand) { hops_.reserve(transfers); }
 
   /// A piece of the next message. In a schedule without pieces every message is whole.
   void add(const Piece& piece) { pieces_.pieces.push_back(piece); }
@@ -26,6 +28,15 @@ class PhaseWriter {
   void send(Rank src, Rank dst, std::uint64_t offset, std::uint64_t length) {
     add({src, dst, offset, length});
     send(src, dst);
+  }
+  /// A list of the pieces that were added since the last, for several messages: its number.
+  std::uint32_t end_list() {
+    pieces_.end_list();
+    return pieces_.lists() - 1;
+  }
+  void send_list(Hop hop, std::uint32_t number) {
+    hops_.push_back(hop);
+    pieces_.list.push_back(number);
   }
   /// True if pieces were added since the last message.
   [[nodiscard]] bool has_pieces() const { return pieces_.pieces.size() > pieces_.begin.back(); }

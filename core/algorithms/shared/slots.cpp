@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/algorithms/shared/phase_writer.hpp"
 #include "core/progress/progress.hpp"
 
 namespace hocket::algorithms {
@@ -15,26 +16,26 @@ HostRoutes::HostRoutes(const Network& network) : hosts_(static_cast<std::uint32_
 }
 
 void HostRoutes::find(const Network& network, bool all) {
-  channels_.clear();
-  begin_.assign(1, 0);
+  routes_.clear();
   sources_.assign(hosts_, {});
+  std::vector<Channel>& channels = routes_.items;
   const auto passes_host = [&](std::size_t begin) {
-    for (std::size_t i = begin; i + 1 < channels_.size(); ++i)
-      if (network.is_host(network.spec().head(channels_[i]))) return true;
+    for (std::size_t i = begin; i + 1 < channels.size(); ++i)
+      if (network.is_host(network.spec().head(channels[i]))) return true;
     return false;
   };
   for (std::uint32_t from = 0; from < hosts_; ++from)
     for (std::uint32_t to = 0; to < hosts_; ++to) {
-      const std::size_t begin = channels_.size();
+      const std::size_t begin = channels.size();
       if (from != to) {
         network.append_route(network.first_rank(network.hosts()[from]), network.first_rank(network.hosts()[to]),
-                             channels_);
+                             channels);
         if (!all && passes_host(begin))
-          channels_.resize(begin);
+          channels.resize(begin);
         else
           sources_[to].push_back(from);
       }
-      begin_.push_back(channels_.size());
+      routes_.end_list();
     }
 }
 
@@ -60,8 +61,6 @@ namespace {
 constexpr double fewest_slots = 240, most_slots = 1100, most_messages = 7.4e4;
 constexpr double smallest_message = 512;  // bytes: less is all header
 constexpr double most_grain_sends = 3e6;
-constexpr double small_gap = 0.01;  // of a message that whole grains leave empty
-constexpr std::uint32_t most_per_message = 8;
 
 /// Messages from a rank to a host, down several trees.
 struct Pair {
@@ -103,11 +102,10 @@ class Slots {
     while (sends > 0) {
       const std::uint64_t sent = fill_slot(steps);
       sends -= sent;
-      end_phase();
+      writer_.end_phase();
       copy_news();
     }
-    end_phase();
-    return {demand_.ranks, demand_.bytes, std::move(begin_), std::move(hops_), std::move(pieces_)};
+    return writer_.finish();
   }
 
  private:
@@ -174,16 +172,7 @@ class Slots {
     const double messages = std::ranges::max(sending) / forest_.seconds;  // that a rank sends at once
     const double each = alpha * messages + 2 * latency;  // of a slot: the token that ends it has the way of a message
     if (each > 0) slots = std::min(slots, std::sqrt(deepest_ * forest_.seconds / each));
-    double least = 2;
-    std::uint32_t per_message = 1;
-    for (std::uint32_t count = 1; count <= most_per_message && least > small_gap; ++count) {
-      double loss = 0;
-      for (const Pair& pair : pairs_) {
-        const double grains = pair.speed / slowest * count;
-        loss = std::max(loss, 1 - std::floor(grains * (1 + 1e-9)) / grains);
-      }
-      if (loss < least) least = loss, per_message = count;
-    }
+    const std::uint32_t per_message = parts_of_slowest(pairs_, &Pair::speed);
     double all = 0, longest = 0;
     for (std::size_t tree = 0; tree < edges_.size(); ++tree) all += forest_.trees[tree].bytes() * edges_[tree];
     const double wanted = slowest * forest_.seconds / std::max(slots, 1.0) / per_message;
@@ -258,14 +247,13 @@ class Slots {
       if (room == 0) break;
       const std::uint32_t grains = std::min(room, next.grains), first = have_[at(next.tree, pair.to)];
       const Piece piece = piece_of(next.tree, first, first + grains);
-      pieces_.pieces.push_back(piece);
+      writer_.add(piece);
       if (demand_.by_blocks() && network_.spec().ranks[network_.hosts()[pair.to]] > 1) news_[pair.to].push_back(piece);
       bytes += piece.length;
       arrivals_.push_back({next.tree, pair.to, grains});
       room -= grains;
     }
-    pieces_.end_list();
-    add({pair.src, entry(pair.to)});
+    writer_.send_list({pair.src, entry(pair.to)}, writer_.end_list());
     for (const Channel channel : route(pair)) left_[channel] -= static_cast<double>(bytes) / network_.rate(channel);
     return pair.at_once - room;
   }
@@ -276,18 +264,12 @@ class Slots {
     return {tree.origin, tree.target, tree.begin + place(first), place(end) - place(first)};
   }
 
-  /// A transfer of the latest list of pieces.
-  void add(Hop hop) {
-    hops_.push_back(hop);
-    pieces_.list.push_back(pieces_.lists() - 1);
-  }
-
   /// Copies what a rank contributes to the others of its host.
   void copy_own() {
     for (Rank rank = 0; rank < demand_.ranks; ++rank) {
       const Node host = network_.host_of(rank);
       if (demand_.contribution(rank) == 0 || network_.spec().ranks[host] == 1) continue;
-      pieces_.pieces.push_back({rank, everyone, 0, demand_.contribution(rank)});
+      writer_.add({rank, everyone, 0, demand_.contribution(rank)});
       copy(rank, host);
     }
   }
@@ -295,20 +277,15 @@ class Slots {
   void copy_news() {
     for (std::uint32_t host = 0; host < news_.size(); ++host) {
       if (news_[host].empty()) continue;
-      pieces_.pieces.insert(pieces_.pieces.end(), news_[host].begin(), news_[host].end());
+      for (const Piece& piece : news_[host]) writer_.add(piece);
       news_[host].clear();
       copy(entry(host), network_.hosts()[host]);
     }
   }
   void copy(Rank src, Node host) {
-    pieces_.end_list();
-    const Rank first = network_.first_rank(host);
-    for (Rank dst = first; dst < first + network_.spec().ranks[host]; ++dst)
-      if (dst != src) add({src, dst});
-  }
-
-  void end_phase() {
-    if (hops_.size() > begin_.back()) begin_.push_back(hops_.size());
+    const std::uint32_t list = writer_.end_list();
+    for (const Rank dst : network_.ranks_of(host))
+      if (dst != src) writer_.send_list({src, dst}, list);
   }
 
   struct Arrival {
@@ -330,9 +307,7 @@ class Slots {
   std::vector<Ready> ready_;
   std::vector<Waiting> waiting_;
   std::vector<Arrival> arrivals_;
-  std::vector<std::uint64_t> begin_{0};
-  std::vector<Hop> hops_;
-  PieceLists pieces_;
+  PhaseWriter writer_{demand_};
 };
 
 }  // namespace

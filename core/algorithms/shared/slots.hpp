@@ -1,7 +1,11 @@
 #pragma once
 /// Sending parts of messages down trees of hosts, slot by slot.
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/algorithms/registry.hpp"
@@ -20,13 +24,12 @@ class HostRoutes {
   [[nodiscard]] std::uint32_t hosts() const { return hosts_; }
   /// Empty for a route that is left out.
   [[nodiscard]] std::span<const Channel> between(std::uint32_t from, std::uint32_t to) const {
-    const std::size_t at = std::size_t{from} * hosts_ + to;
-    return {channels_.data() + begin_[at], channels_.data() + begin_[at + 1]};
+    return routes_.of(std::size_t{from} * hosts_ + to);
   }
   /// The hosts that have a route to this one.
   [[nodiscard]] std::span<const std::uint32_t> sources(std::uint32_t to) const { return sources_[to]; }
   /// Channels of all routes together.
-  [[nodiscard]] std::size_t length() const { return channels_.size(); }
+  [[nodiscard]] std::size_t length() const { return routes_.items.size(); }
 
  private:
   void find(const Network& network, bool all);
@@ -34,9 +37,27 @@ class HostRoutes {
 
   std::uint32_t hosts_;
   std::vector<std::vector<std::uint32_t>> sources_;
-  std::vector<std::size_t> begin_{0};
-  std::vector<Channel> channels_;
+  Lists<Channel> routes_;
 };
+
+/// Parts, a few, that what goes at the slowest speed carries in a slot such that whole numbers of them nearly fill the
+/// slots of all others.
+template <class Senders, class Speed>
+[[nodiscard]] std::uint32_t parts_of_slowest(const Senders& senders, Speed speed) {
+  constexpr std::uint32_t most_parts = 8;
+  constexpr double small_gap = 0.01;  // of a slot that whole parts leave empty
+  const double slowest = std::invoke(speed, *std::ranges::min_element(senders, {}, speed));
+  std::pair<double, std::uint32_t> best{2, 1};  // gap and parts
+  for (std::uint32_t parts = 1; parts <= most_parts && best.first > small_gap; ++parts) {
+    double gap = 0;
+    for (const auto& sender : senders) {
+      const double room = std::invoke(speed, sender) / slowest * parts;
+      gap = std::max(gap, 1 - std::floor(room * (1 + 1e-9)) / room);
+    }
+    if (gap < best.first) best = {gap, parts};
+  }
+  return best.second;
+}
 
 /// A tree along which bytes [begin, end) of a rank's message go: a contribution to all hosts, or a message to one rank.
 struct HostTree {

@@ -5,14 +5,11 @@
 #include "core/error.hpp"
 
 namespace hocket {
-namespace {
 
-[[noreturn]] void unknown(const char* what, std::string_view name, const char* known) {
+[[noreturn]] static void unknown(const char* what, std::string_view name, const char* known) {
   throw InputError("there is no " + std::string(what) + " '" + std::string(name.substr(0, 60)) + "'; there are " +
                    known);
 }
-
-}  // namespace
 
 Switching parse_switching(std::string_view name) {
   if (name == "cut-through") return Switching::cut_through;

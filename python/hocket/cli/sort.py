@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from hocket.sorting.job import ArrayFile, Report
 
 METHODS: Final = ("auto", "radix", "sample")
-FIRST_TOUCH: Final = "first touch"  # sort/mpi/costs/costs.hpp
+FIRST_TOUCH: Final = "first touch"  # sort/mpi/sort/sort.hpp
 
 
 class _Program(Refusing, Command):

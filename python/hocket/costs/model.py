@@ -15,7 +15,7 @@ from hocket.system.files import as_error, read_file
 
 
 def kept_path() -> Path:
-    """This machine's profile in the user's cache, where the runtime finds it (sort/mpi/costs/costs.cpp)."""
+    """This machine's profile in the user's cache, where the runtime finds it (sort/mpi/sort/costs.cpp)."""
     return cache_dir() / f"memory-{platform.node()}.txt"
 
 

@@ -24,7 +24,7 @@ Kernel = Callable[[int], list[float]]  # repetitions -> seconds of each
 _LEAST_SECONDS = 1e-13  # nothing is free
 _MOST_ELEMENTS = 1 << 20  # that random accesses are averaged over
 _STRIDE = 64  # elements
-_WAITS = {"meet": 0, "collective": 1, "message": 2}  # sort/mpi/costs/measure.cpp
+_WAITS = {"meet": 0, "collective": 1, "message": 2}  # sort/mpi/sort/costs.cpp
 
 
 class Rank:

@@ -13,28 +13,26 @@ constexpr std::string_view omega = "\u03c9";
 
 std::string quoted(std::string_view text) { return "'" + std::string(text.substr(0, 60)) + "'"; }
 
-[[noreturn]] void no_transfer(std::string_view text) {
-  throw InputError(quoted(text) +
-                   " is not a basic transfer; there are xCy, xS0, 0Ry, Nd and Nadp, x and y being 1, a stride, s or w");
+/// Takes a word off the front; false if it is not there.
+bool take(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  return true;
 }
 
 /// Takes an access off the front; false if there is none.
 bool take_access(std::string_view& text, Access& access) {
-  if (text.starts_with(omega)) {
-    text.remove_prefix(omega.size());
+  if (take(text, omega) || take(text, "w")) {
     access = {Access::Kind::indexed, 0};
-    return true;
+  } else if (take(text, "s")) {
+    access = {Access::Kind::any_stride, 0};
+  } else {
+    std::uint32_t stride = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), stride);
+    if (problem != std::errc() || text[0] == '0') return false;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    access = {stride == 1 ? Access::Kind::contiguous : Access::Kind::strided, stride};
   }
-  if (text.starts_with('w') || text.starts_with('s')) {
-    access = {text[0] == 'w' ? Access::Kind::indexed : Access::Kind::any_stride, 0};
-    text.remove_prefix(1);
-    return true;
-  }
-  std::uint32_t stride = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), stride);
-  if (problem != std::errc() || text[0] == '0') return false;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  access = {stride == 1 ? Access::Kind::contiguous : Access::Kind::strided, stride};
   return true;
 }
 
@@ -56,41 +54,19 @@ Access any_stride(const Access& access) {
 }  // namespace
 
 BasicTransfer BasicTransfer::parse(std::string_view text) {
-  if (text == "Nd") return {Kind::data, {}, {}};
-  if (text == "Nadp") return {Kind::pairs, {}, {}};
-  BasicTransfer transfer;
-  std::string_view left = text;
-  if (left.starts_with("0R")) {
-    transfer.kind = Kind::receive;
-    left.remove_prefix(2);
-    if (!take_access(left, transfer.write) || !left.empty()) no_transfer(text);
-    return transfer;
+  for (const Kind kind : {Kind::copy, Kind::send, Kind::receive, Kind::data, Kind::pairs}) {
+    BasicTransfer found{kind, {}, {}};
+    std::string_view left = text;
+    if ((!found.reads() || take_access(left, found.read)) && take(left, found.sign()) &&
+        (!found.writes() || take_access(left, found.write)) && left.empty())
+      return found;
   }
-  if (!take_access(left, transfer.read)) no_transfer(text);
-  if (left == "S0") {
-    transfer.kind = Kind::send;
-    return transfer;
-  }
-  if (!left.starts_with('C')) no_transfer(text);
-  left.remove_prefix(1);
-  if (!take_access(left, transfer.write) || !left.empty()) no_transfer(text);
-  return transfer;
+  throw InputError(quoted(text) +
+                   " is not a basic transfer; there are xCy, xS0, 0Ry, Nd and Nadp, x and y being 1, a stride, s or w");
 }
 
 std::string BasicTransfer::text() const {
-  switch (kind) {
-    case Kind::copy:
-      return text_of(read) + "C" + text_of(write);
-    case Kind::send:
-      return text_of(read) + "S0";
-    case Kind::receive:
-      return "0R" + text_of(write);
-    case Kind::data:
-      return "Nd";
-    case Kind::pairs:
-      break;
-  }
-  return "Nadp";
+  return (reads() ? text_of(read) : "") + sign() + (writes() ? text_of(write) : "");
 }
 
 void TransferTable::set(std::string_view transfer, double megabytes_per_second) {

@@ -26,7 +26,16 @@ struct BasicTransfer {
   /// Throws InputError if it is none. Written w, never ω, by text().
   [[nodiscard]] static BasicTransfer parse(std::string_view text);
   [[nodiscard]] std::string text() const;
-  [[nodiscard]] bool uses_memory() const { return kind != Kind::data && kind != Kind::pairs; }
+  [[nodiscard]] bool reads() const { return kind == Kind::copy || kind == Kind::send; }
+  [[nodiscard]] bool writes() const { return kind == Kind::copy || kind == Kind::receive; }
+  [[nodiscard]] bool uses_memory() const { return reads() || writes(); }
+
+ private:
+  /// The characters between the read and the write.
+  [[nodiscard]] const char* sign() const {
+    static constexpr const char* signs[] = {"C", "S0", "0R", "Nd", "Nadp"};
+    return signs[static_cast<std::size_t>(kind)];
+  }
 };
 
 /// Throughputs of the basic transfers of a machine, MB/s.

@@ -8,7 +8,8 @@
 
 #include "core/error.hpp"
 
-namespace hocket::model {
+namespace hocket {
+namespace {
 
 constexpr double position_bytes = sizeof(std::int64_t);
 
@@ -86,13 +87,6 @@ class MemoryCosts {
   const MemoryProfile& profile_;
   int ranks_, host_ranks_;
 };
-
-}  // namespace hocket::model
-
-namespace hocket {
-namespace {
-
-using model::MemoryCosts, model::position_bytes;
 
 constexpr double count_bytes = sizeof(std::uint64_t), sample_bytes = 3 * sizeof(std::uint64_t);
 constexpr double large = 1 << 23;  ///< sort/mpi/sort/radix_sort.cpp

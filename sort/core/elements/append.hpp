@@ -168,20 +168,12 @@ void append(Width width, const std::byte* records, std::size_t n, std::span<std:
   constexpr std::size_t cached = std::size_t{1} << 20;  // with as much again for the target, in a second-level cache
   constexpr std::size_t line = LineBuffers::line, some_lines = 8 * line;
   const std::size_t bytes = n * width.value();
-  if (bytes < to.size() * some_lines || width.value() > line || (bytes <= cached && !runs_crowd(to))) {
-    append_directly(width, records, n, to, bucket_of);
-    return;
-  }
-  if (bytes <= cached) {
-    append_together(width, records, n, to, bucket_of);
-    return;
-  }
-  if constexpr (Width::divides_lines) {
-    if (std::ranges::all_of(to, [&](const std::byte* end) { return offset_in(width.value(), end) == 0; })) {
-      append_aligned<width.value()>(records, n, to, bucket_of);
-      return;
-    }
-  }
+  if (bytes < to.size() * some_lines || width.value() > line || (bytes <= cached && !runs_crowd(to)))
+    return append_directly(width, records, n, to, bucket_of);
+  if (bytes <= cached) return append_together(width, records, n, to, bucket_of);
+  if constexpr (Width::divides_lines)
+    if (std::ranges::all_of(to, [&](const std::byte* end) { return offset_in(width.value(), end) == 0; }))
+      return append_aligned<width.value()>(records, n, to, bucket_of);
   append_anywhere(width, records, n, to, bucket_of);
 }
 

@@ -115,17 +115,13 @@ void gather(const Cuts& cuts, std::size_t width_in_bytes, std::span<const std::b
   });
 }
 
-namespace {
-
 constexpr std::size_t line = elements::LineBuffers::line;
 
 /// The number of elements that fill whole cache lines, both of elements and of offsets; 1 for widths that gain nothing.
-std::size_t group_of(std::size_t width) {
+static std::size_t group_of(std::size_t width) {
   if (width > line || (width & (width - 1)) != 0) return 1;
   return std::max(line / sizeof(std::uint32_t), line / width);
 }
-
-}  // namespace
 
 RegionWriter::RegionWriter(const Cuts& cuts, std::size_t width, std::vector<RegionStream> streams)
     : cuts_(cuts), width_(width), group_(group_of(width)), streams_(std::move(streams)), filled_(streams_.size(), 0) {

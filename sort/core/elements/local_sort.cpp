@@ -19,10 +19,7 @@ class LocalSort {
   LocalSort(Key key, RecordType type) : key_(key), type_(type) {}
 
   void sort(std::byte* records, std::size_t n, std::byte* scratch) const {
-    if (n <= few) {
-      insert(records, n, scratch);
-      return;
-    }
+    if (n <= few) return insert(records, n, scratch);
     const std::uint64_t varying = varying_bits(records, n);
     if (varying == 0) return;
     const unsigned end = static_cast<unsigned>(std::bit_width(varying));

@@ -132,16 +132,12 @@ template void scatter_marking(std::size_t, const std::byte*, std::span<const std
 template void scatter_marking(std::size_t, const std::byte*, std::span<const std::uint64_t>, std::byte*,
                               std::span<std::uint8_t>);
 
-namespace {
-
 /// f(width of keys, width of payloads), where the compiler knows them if they are common ones.
 template <class F>
-void with_widths(std::size_t key_width, std::size_t payload_width, F f) {
+static void with_widths(std::size_t key_width, std::size_t payload_width, F f) {
   elements::with_width(key_width,
                        [&](auto key) { elements::with_width(payload_width, [&](auto payload) { f(key, payload); }); });
 }
-
-}  // namespace
 
 void pack(std::size_t key_width, const std::byte* keys, std::size_t payload_width, const std::byte* payload,
           std::size_t n, std::byte* records) {

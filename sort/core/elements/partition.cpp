@@ -21,9 +21,8 @@ class Tables {
     const auto count_one = [&](std::size_t table) {
       ++counts[table * (mask + 1) + elements::digit_of(key.order(record + table * width.value()), shift_, mask)];
     };
-    for (; n >= number; n -= number, record += number * width.value()) {
+    for (; n >= number; n -= number, record += number * width.value())
       for (std::size_t table = 0; table < number; ++table) count_one(table);
-    }
     for (std::size_t table = 0; table < n; ++table) count_one(table);
   }
 
@@ -91,11 +90,9 @@ void partition(std::size_t width_in_bytes, const std::byte* records, std::size_t
   elements::with_width(width_in_bytes, [&](auto width) { elements::append(width, records, n, to, bucket_of); });
 }
 
-namespace {
-
 /// The number of ascending bounds that are at most `order`. Branch-free, because branches on unsorted keys are
 /// mispredicted.
-[[nodiscard]] inline std::size_t reached(const std::uint64_t* bounds, std::size_t n, std::uint64_t order) {
+static inline std::size_t reached(const std::uint64_t* bounds, std::size_t n, std::uint64_t order) {
   const std::uint64_t* begin = bounds;
   while (n > 1) {
     const std::size_t half = n / 2;
@@ -107,22 +104,19 @@ namespace {
 
 /// The least order that is not before a splitter if it is that of rank `rank`'s element `index`; as equal keys are
 /// divided by rank and index, either the splitter's order or the one behind it. False: there is none.
-[[nodiscard]] bool bound_at(const Splitter& splitter, std::uint64_t rank, std::uint64_t index, std::uint64_t& bound) {
+static bool bound_at(const Splitter& splitter, std::uint64_t rank, std::uint64_t index, std::uint64_t& bound) {
   const bool not_before = rank != splitter.rank ? rank > splitter.rank : index >= splitter.index;
   bound = splitter.order + (not_before ? 0 : 1);
   return not_before || bound != 0;
 }
-
-}  // namespace
 
 void classify(RecordType type, const std::byte* records, std::size_t n, std::uint64_t rank, std::uint64_t first,
               std::span<const Splitter> splitters, std::span<std::uint16_t> part) {
   elements::require(type);
   // Between the indices that splitters name on this rank, keys alone decide.
   std::vector<std::size_t> ends{n};
-  for (const Splitter& s : splitters) {
+  for (const Splitter& s : splitters)
     if (s.rank == rank && s.index > first && s.index - first < n) ends.push_back(s.index - first);
-  }
   std::ranges::sort(ends);
   std::vector<std::uint64_t> bounds;
   for (std::size_t begin = 0; const std::size_t end : ends) {

@@ -35,9 +35,7 @@ void elements::require(RecordType type, Digit digit) {
   }
 }
 
-namespace {
-
-std::vector<Digit> cover(std::uint64_t varying, unsigned bits) {
+static std::vector<Digit> cover(std::uint64_t varying, unsigned bits) {
   std::vector<Digit> digits;
   while (varying != 0) {
     const auto shift = static_cast<unsigned>(std::countr_zero(varying));
@@ -48,8 +46,6 @@ std::vector<Digit> cover(std::uint64_t varying, unsigned bits) {
   }
   return digits;
 }
-
-}  // namespace
 
 std::vector<Digit> digits_over(std::uint64_t varying, unsigned most) {
   if (varying == 0) return {{0, 1}};

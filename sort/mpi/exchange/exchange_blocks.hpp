@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -39,61 +38,6 @@ template <class T>
 /// sleeps while it waits.
 void exchange_blocks(HostSharedContext& place, std::size_t width, const std::byte* from, const BlockCounts& sends,
                      std::byte* to, const BlockCounts& receives);
-
-/// Elements on their way to other ranks, chunk by chunk: while one is being filled others travel, and what arrives
-/// meanwhile is taken in.
-class ChunkExchange {
- public:
-  /// Called for each chunk that has arrived, with its elements and their offsets in this rank's part.
-  using TakeIn = std::function<void(const std::byte* data, std::span<const std::uint64_t> offsets)>;
-
-  /// `sends`, `receives`: elements per rank. All ranks construct one at the same time, with equal widths. Only
-  /// allocates: throws std::bad_alloc before any communication begins.
-  ChunkExchange(HostSharedContext& place, std::size_t width, const BlockCounts& sends, const BlockCounts& receives,
-                TakeIn take_in);
-  ChunkExchange(const ChunkExchange&) = delete;
-  ChunkExchange& operator=(const ChunkExchange&) = delete;
-
-  /// Before anything else: begins to receive.
-  void start();
-  void put(int rank, std::uint64_t offset, const std::byte* element);
-  /// Takes in what has arrived; does not block. True if anything moved.
-  bool advance();
-  /// Everything has been put: sends the rest, and waits for all that comes.
-  void finish();
-
- private:
-  static constexpr std::size_t in_flight = 3, awaited = 2;  ///< chunks per partner
-
-  /// Offsets, then elements.
-  struct Chunk {
-    std::vector<std::byte> memory;
-    std::size_t elements = 0;
-    MPI_Request request = MPI_REQUEST_NULL;
-  };
-  struct Outgoing {
-    std::vector<Chunk> chunks;
-    std::size_t filling = 0;
-  };
-  struct Incoming {
-    int rank = 0;
-    std::uint64_t left = 0;  ///< elements for which no chunk is awaited yet
-  };
-
-  void send(int rank);
-  void await(std::size_t place);
-  [[nodiscard]] bool sent(Chunk& chunk);
-  [[nodiscard]] std::size_t bytes_of(std::size_t elements) const { return elements * (sizeof(std::uint64_t) + width_); }
-
-  MPI_Comm comm_;
-  std::size_t width_, capacity_;    ///< capacity: elements per chunk
-  std::vector<Outgoing> outgoing_;  ///< indexed by rank
-  std::vector<Incoming> incoming_;
-  std::vector<Chunk> arriving_;        ///< `awaited` for each of incoming_
-  std::vector<MPI_Request> requests_;  ///< one per chunk of arriving_
-  std::vector<int> indices_;           ///< indices of completed requests
-  TakeIn take_in_;
-};
 
 // The grouped permute: contiguous runs of elements go to where they belong.
 

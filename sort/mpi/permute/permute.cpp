@@ -13,12 +13,11 @@
 #include "sort/mpi/permute/permute.hpp"
 
 namespace hocket::sort {
-namespace {
 
 constexpr std::uint64_t no_position = UINT64_MAX;
 
 /// The first position in this rank's part of the target that is given twice, by any ranks.
-std::uint64_t first_repeated(HostSharedContext& place, const Permutation& permutation) {
+static std::uint64_t first_repeated(HostSharedContext& place, const Permutation& permutation) {
   const Cuts cuts(permutation.target.begins());
   BlockCounts sends(cuts.size(), 0);
   count_positions(cuts, permutation.destinations, sends);
@@ -36,8 +35,6 @@ std::uint64_t first_repeated(HostSharedContext& place, const Permutation& permut
   const auto twice = std::ranges::adjacent_find(in);
   return twice == in.end() ? no_position : permutation.target.begin(place.rank()) + *twice;
 }
-
-}  // namespace
 
 std::vector<std::uint64_t> count_destinations(HostSharedContext& place, const Permutation& permutation,
                                               const Cuts& cuts) {
@@ -70,10 +67,8 @@ void refuse_repeated(HostSharedContext& place, const Permutation& permutation) {
                                           " and " + culprits.at(1) + " go there"};
 }
 
-namespace {
-
 template <class Offset>
-bool permute(HostSharedContext& place, const Permutation& permutation) {
+static bool permute(HostSharedContext& place, const Permutation& permutation) {
   const std::size_t width = permutation.width;
   const Cuts cuts(permutation.target.begins());
   const BlockCounts sends = count_destinations(place, permutation, cuts);
@@ -101,8 +96,6 @@ bool permute(HostSharedContext& place, const Permutation& permutation) {
   return scatter_once(width, data_in.data(), std::span(reinterpret_cast<const Offset*>(offsets_in.data()), arriving),
                       permutation.own, taken) == arriving;
 }
-
-}  // namespace
 
 bool permute_packed(HostSharedContext& place, const Permutation& permutation) {
   std::uint64_t largest = 0;
@@ -188,19 +181,17 @@ void take_chained(HostSharedContext& place, const Taking& taking) {
   place.meet_host();  // nobody reads this rank's elements any more
 }
 
-namespace {
-
 /// Transposes the block of this rank's columns in the rows of `from` to its place. `stride`: elements from one row of
 /// the block to the next.
-void place_block(const HostSharedContext& place, const Transposition& matrix, int from, const std::byte* block,
-                 std::uint64_t stride) {
+static void place_block(const HostSharedContext& place, const Transposition& matrix, int from, const std::byte* block,
+                        std::uint64_t stride) {
   hocket::transpose(matrix.width, block, stride, matrix.rows.count(from), matrix.columns.count(place.rank()),
                     matrix.own + matrix.rows.begin(from) * matrix.width, matrix.rows.total());
 }
 
 /// Exchanges blocks with all ranks that `partner` holds for.
 template <class Partner>
-void exchange(HostSharedContext& place, const Transposition& matrix, Partner partner) {
+static void exchange(HostSharedContext& place, const Transposition& matrix, Partner partner) {
   const std::uint64_t rows = matrix.rows.count(place.rank()), columns = matrix.columns.count(place.rank());
   BlockCounts sends, receives;
   std::uint64_t out = 0, in = 0;
@@ -231,8 +222,6 @@ void exchange(HostSharedContext& place, const Transposition& matrix, Partner par
     from += receives[static_cast<std::size_t>(rank)] * matrix.width;
   }
 }
-
-}  // namespace
 
 void transpose_packed(HostSharedContext& place, const Transposition& matrix) {
   exchange(place, matrix, [](int) { return true; });
@@ -308,23 +297,19 @@ void grouped_permute(HostSharedContext& place, std::size_t width, std::span<cons
   deliver(place, block, width, runs, target, own);
 }
 
-namespace {
-
 constexpr std::size_t relation_slot = 0;  ///< slot for HostSharedContext::block()
 
-Arrived allocate(std::size_t bytes) {
+static Arrived allocate(std::size_t bytes) {
   Arrived memory(static_cast<std::byte*>(std::malloc(std::max<std::size_t>(bytes, 1))));
   if (!memory) throw std::bad_alloc();
   return memory;
 }
 
-void divide_by_rank(std::size_t width, const std::byte* source, std::span<const std::uint16_t> ranks,
-                    const BlockCounts& sends, std::byte* to) {
+static void divide_by_rank(std::size_t width, const std::byte* source, std::span<const std::uint16_t> ranks,
+                           const BlockCounts& sends, std::byte* to) {
   std::vector<std::byte*> at = block_begins(to, sends, width);
   partition(width, source, ranks.size(), ranks, at);
 }
-
-}  // namespace
 
 void FreeMemory::operator()(std::byte* memory) const { std::free(memory); }
 

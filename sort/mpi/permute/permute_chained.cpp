@@ -1,7 +1,12 @@
 /// Elements in shared memory, by the region of the target that they go to.
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <optional>
+#include <utility>
 
+#include "runtime/beside/beside.hpp"
+#include "runtime/progress/waiting.hpp"
 #include "sort/core/elements/move.hpp"
 #include "sort/mpi/exchange/exchange_blocks.hpp"
 #include "sort/mpi/permute/permute.hpp"
@@ -78,6 +83,144 @@ class RegionBlock {
   std::size_t width_, regions_;
   int own_;
   const SharedBlock* block_;
+};
+
+constexpr std::size_t most_chunk_bytes = std::size_t{1} << 18, least_chunk_bytes = std::size_t{1} << 12;
+constexpr std::size_t memory_for_chunks = std::size_t{1} << 26;
+constexpr int chunk_tag = 0;  // the shared context's communicator has no other messages between two ranks
+
+/// Elements on their way to other ranks, chunk by chunk: while one is being filled others travel, and what arrives
+/// meanwhile is taken in.
+class ChunkExchange {
+ public:
+  /// Called for each chunk that has arrived, with its elements and their offsets in this rank's part.
+  using TakeIn = std::function<void(const std::byte* data, std::span<const std::uint64_t> offsets)>;
+
+  /// `sends`, `receives`: elements per rank. All ranks construct one at the same time, with equal widths. Only
+  /// allocates: throws std::bad_alloc before any communication begins.
+  ChunkExchange(HostSharedContext& place, std::size_t width, const BlockCounts& sends, const BlockCounts& receives,
+                TakeIn take_in)
+      : comm_(place.comm()), width_(width), outgoing_(sends.size()), take_in_(std::move(take_in)) {
+    // The chunk size must be the same on all ranks, so that both sides of a message agree.
+    const std::size_t partners = sends.size() * (in_flight + awaited);
+    const std::size_t chunk_bytes = std::clamp(memory_for_chunks / partners, least_chunk_bytes, most_chunk_bytes);
+    capacity_ = std::max<std::size_t>(1, chunk_bytes / bytes_of(1));
+    for (std::size_t rank = 0; rank < sends.size(); ++rank)
+      if (sends[rank] > 0) {
+        outgoing_[rank].chunks.resize(in_flight);
+        for (Chunk& chunk : outgoing_[rank].chunks) chunk.memory.resize(bytes_of(capacity_));
+      }
+    for (std::size_t rank = 0; rank < receives.size(); ++rank)
+      if (receives[rank] > 0) incoming_.push_back({static_cast<int>(rank), receives[rank]});
+    arriving_.resize(incoming_.size() * awaited);
+    requests_.assign(arriving_.size(), MPI_REQUEST_NULL);
+    indices_.resize(arriving_.size());
+    for (Chunk& chunk : arriving_) chunk.memory.resize(bytes_of(capacity_));
+  }
+  ChunkExchange(const ChunkExchange&) = delete;
+  ChunkExchange& operator=(const ChunkExchange&) = delete;
+
+  /// Before anything else: begins to receive.
+  void start() {
+    for (std::size_t place_of = 0; place_of < arriving_.size(); ++place_of) await(place_of);
+  }
+  void put(int rank, std::uint64_t offset, const std::byte* element) {
+    Outgoing& to = outgoing_[static_cast<std::size_t>(rank)];
+    Chunk& chunk = to.chunks[to.filling];
+    std::memcpy(chunk.memory.data() + chunk.elements * sizeof offset, &offset, sizeof offset);
+    std::memcpy(chunk.memory.data() + capacity_ * sizeof offset + chunk.elements * width_, element, width_);
+    if (++chunk.elements == capacity_) send(rank);
+  }
+  /// Takes in what has arrived; does not block. True if anything moved.
+  bool advance() {
+    int done = 0;
+    const bool moved = move_active();
+    check(PMPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &done, indices_.data(),
+                        MPI_STATUSES_IGNORE));
+    if (done == MPI_UNDEFINED || done == 0) return moved;
+    for (const int index : std::span(indices_).first(static_cast<std::size_t>(done))) {
+      const Chunk& chunk = arriving_[static_cast<std::size_t>(index)];
+      take_in_(chunk.memory.data() + chunk.elements * sizeof(std::uint64_t),
+               {reinterpret_cast<const std::uint64_t*>(chunk.memory.data()), chunk.elements});
+      await(static_cast<std::size_t>(index));
+    }
+    return true;
+  }
+  /// Everything has been put: sends the rest, and waits for all that comes.
+  void finish() {
+    for (std::size_t rank = 0; rank < outgoing_.size(); ++rank) {
+      const Outgoing& to = outgoing_[rank];
+      if (!to.chunks.empty() && to.chunks[to.filling].elements > 0) send(static_cast<int>(rank));
+    }
+    wait_for([&] {
+      const bool moved = advance();
+      bool over = std::ranges::all_of(requests_, [](MPI_Request request) { return request == MPI_REQUEST_NULL; });
+      for (Outgoing& to : outgoing_)
+        for (Chunk& chunk : to.chunks) over = sent(chunk) && over;
+      if (over) return Progress::over;
+      return moved ? Progress::some : Progress::none;
+    });
+  }
+
+ private:
+  static constexpr std::size_t in_flight = 3, awaited = 2;  ///< chunks per partner
+
+  /// Offsets, then elements.
+  struct Chunk {
+    std::vector<std::byte> memory;
+    std::size_t elements = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  struct Outgoing {
+    std::vector<Chunk> chunks;
+    std::size_t filling = 0;
+  };
+  struct Incoming {
+    int rank = 0;
+    std::uint64_t left = 0;  ///< elements for which no chunk is awaited yet
+  };
+
+  void send(int rank) {
+    Outgoing& to = outgoing_[static_cast<std::size_t>(rank)];
+    Chunk& chunk = to.chunks[to.filling];
+    if (chunk.elements < capacity_)
+      std::memmove(chunk.memory.data() + chunk.elements * sizeof(std::uint64_t),
+                   chunk.memory.data() + capacity_ * sizeof(std::uint64_t), chunk.elements * width_);
+    check(PMPI_Isend(chunk.memory.data(), static_cast<int>(bytes_of(chunk.elements)), MPI_BYTE, rank, chunk_tag, comm_,
+                     &chunk.request));
+    to.filling = (to.filling + 1) % in_flight;
+    Chunk& next = to.chunks[to.filling];
+    wait_for([&] {
+      const bool moved = advance();
+      if (sent(next)) return Progress::over;
+      return moved ? Progress::some : Progress::none;
+    });
+    next.elements = 0;
+  }
+  void await(std::size_t place) {
+    Incoming& from = incoming_[place / awaited];
+    Chunk& chunk = arriving_[place];
+    chunk.elements = std::min<std::uint64_t>(from.left, capacity_);
+    if (chunk.elements == 0) return;
+    from.left -= chunk.elements;
+    check(PMPI_Irecv(chunk.memory.data(), static_cast<int>(bytes_of(chunk.elements)), MPI_BYTE, from.rank, chunk_tag,
+                     comm_, &requests_[place]));
+  }
+  [[nodiscard]] bool sent(Chunk& chunk) {
+    int done = 0;
+    check(PMPI_Test(&chunk.request, &done, MPI_STATUS_IGNORE));
+    return done != 0;
+  }
+  [[nodiscard]] std::size_t bytes_of(std::size_t elements) const { return elements * (sizeof(std::uint64_t) + width_); }
+
+  MPI_Comm comm_;
+  std::size_t width_, capacity_;    ///< capacity: elements per chunk
+  std::vector<Outgoing> outgoing_;  ///< indexed by rank
+  std::vector<Incoming> incoming_;
+  std::vector<Chunk> arriving_;        ///< `awaited` for each of incoming_
+  std::vector<MPI_Request> requests_;  ///< one per chunk of arriving_
+  std::vector<int> indices_;           ///< indices of completed requests
+  TakeIn take_in_;
 };
 
 // Measured: docs/decisions/0009-elements-within-a-host-go-by-regions.md.

@@ -33,13 +33,8 @@ int Layout::rank_of(std::uint64_t position) const {
   return static_cast<int>(std::upper_bound(begin_.begin(), begin_.end(), position) - begin_.begin()) - 1;
 }
 
-namespace {
-
-constexpr std::size_t huge_page = std::size_t{1} << 21;
-
-}  // namespace
-
 PrivateMemory::PrivateMemory(std::size_t bytes) : bytes_(bytes) {
+  constexpr std::size_t huge_page = std::size_t{1} << 21;
   if (bytes == 0) return;
   if (bytes > PTRDIFF_MAX) throw std::bad_alloc();
   void* const made = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -39,10 +39,7 @@ class PrivateMemory {
   PrivateMemory() = default;
   /// Throws std::bad_alloc.
   explicit PrivateMemory(std::size_t bytes);
-  PrivateMemory(PrivateMemory&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)),
-        bytes_(std::exchange(other.bytes_, 0)),
-        dropped_(std::exchange(other.dropped_, 0)) {}
+  PrivateMemory(PrivateMemory&& other) noexcept { *this = std::move(other); }
   PrivateMemory& operator=(PrivateMemory&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);

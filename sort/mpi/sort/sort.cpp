@@ -11,15 +11,14 @@
 #include "sort/mpi/permute/permute.hpp"
 
 namespace hocket::sort {
-namespace {
 
-void need_between(int value, int least, int most, const char* name) {
+static void need_between(int value, int least, int most, const char* name) {
   if (value < least || value > most)
     throw InputError(std::string(name) + " " + std::to_string(value) + " is none: from " + std::to_string(least) +
                      " to " + std::to_string(most));
 }
 
-void check_own(const HostSharedContext& place, const SortArguments& arguments) {
+static void check_own(const HostSharedContext& place, const SortArguments& arguments) {
   const hocket_sort_options& options = arguments.options;
   need_between(arguments.key_type, 0, static_cast<int>(key_types) - 1, "key type");
   need_between(options.method, HOCKET_SORT_AUTO, HOCKET_SORT_SAMPLE, "method");
@@ -41,8 +40,6 @@ void check_own(const HostSharedContext& place, const SortArguments& arguments) {
                      " bytes are more than can be");
 }
 
-}  // namespace
-
 void check_sort(HostSharedContext& place, const SortArguments& arguments, const void* sorted) {
   collective_try(place, [&] {
     need(sorted, "sorted");
@@ -61,17 +58,13 @@ void check_sort(HostSharedContext& place, const SortArguments& arguments, const 
                           {"seed", options.seed}});
 }
 
-namespace {
-
 /// Samples per rank and splitter, the unit of the model.
-unsigned samples_per_splitter(const SortShape& shape, const hocket_sort_options& options) {
+static unsigned samples_per_splitter(const SortShape& shape, const hocket_sort_options& options) {
   const auto pairs = static_cast<std::uint64_t>(shape.ranks) * static_cast<std::uint64_t>(shape.ranks - 1);
   const std::uint64_t samples =
       all_samples(shape.elements, shape.ranks, static_cast<std::uint64_t>(options.oversampling));
   return pairs == 0 ? 0 : static_cast<unsigned>(samples / pairs);
 }
-
-}  // namespace
 
 SortChoice choose_sort(HostSharedContext& place, const hocket_sort_options& options, const SortShape& shape,
                        std::uint64_t varying) {

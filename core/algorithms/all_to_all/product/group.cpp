@@ -7,9 +7,7 @@
 
 namespace hocket::product {
 
-namespace {
-
-PartSets by_type(std::uint32_t parts, const std::vector<std::vector<std::uint32_t>>& of_node) {
+static PartSets by_type(std::uint32_t parts, const std::vector<std::vector<std::uint32_t>>& of_node) {
   PartSets result;
   result.parts = parts;
   std::map<std::vector<std::uint32_t>, std::uint32_t> number;  // ordered, so that equal structures look equal
@@ -23,18 +21,16 @@ PartSets by_type(std::uint32_t parts, const std::vector<std::vector<std::uint32_
 }
 
 /// A full permutation in one part, by far the most frequent group.
-bool is_permutation(const Group& group) { return group.parts() == 1 && group.moves.size() == group.nodes; }
+static bool is_permutation(const Group& group) { return group.parts() == 1 && group.moves.size() == group.nodes; }
 
 template <class End>
-PartSets sets_of(const Group& group, End end) {
+static PartSets sets_of(const Group& group, End end) {
   if (is_permutation(group)) return {1, {{0}}, std::vector<std::uint32_t>(group.nodes, 0)};
   std::vector<std::vector<std::uint32_t>> sets(group.nodes);
   for (std::uint32_t part = 0; part < group.parts(); ++part)
     for (const Move& move : group.part(part)) sets[move.*end].push_back(part);
   return by_type(group.parts(), sets);
 }
-
-}  // namespace
 
 PartSets source_sets(const Group& group) { return sets_of(group, &Move::from); }
 

@@ -1,5 +1,4 @@
-#include "sort/mpi/costs/costs.hpp"
-
+/// The memory profile of all ranks, and what hocket_measure() times.
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
@@ -11,28 +10,9 @@
 #include "runtime/c_api/api.hpp"
 #include "runtime/mpi/attached.hpp"
 #include "sort/mpi/exchange/exchange_blocks.hpp"
+#include "sort/mpi/sort/sort.hpp"
 
 namespace hocket::sort {
-
-void StepClock::add(const char* name, double seconds) {
-  const auto known = std::ranges::find_if(steps_, [&](const auto& step) { return std::strcmp(step.name, name) == 0; });
-  if (known != steps_.end())
-    known->seconds += seconds;
-  else
-    steps_.push_back({name, seconds, 0});
-}
-
-void StepClock::step_over(const char* name) {
-  double seconds = std::chrono::duration<double>(Clock::now() - since_).count();
-  if (const auto fresh = place_.take_fresh()) {
-    add(first_touch_step, fresh->seconds);
-    seconds -= fresh->seconds;
-    first_touched_ += fresh->bytes;
-  }
-  add(name, seconds);
-  if (options_.progress != nullptr) options_.progress(name, ++done_, expected_, options_.context);
-  since_ = Clock::now();
-}
 
 using namespace hocket::runtime;
 
