@@ -3,9 +3,8 @@
     python bench/programs/run.py PROGRAM… [--mpi mpich] [--python PYTHON] [--npb BIN] [--shuffle 1] [--pairs 1]
 
 PROGRAM: pencils, gradients and sort need a PYTHON with mpi4py, mpi4py-fft and scipy; salt needs LAMMPS (lmp), silicon
-Quantum ESPRESSO (pw.x), of Debian's packages lammps and quantum-espresso for example (with --mpi
-/usr/bin/mpirun.openmpi); ft and is the folder with the binaries of NASA's benchmarks, class A, for 32 ranks of this
-MPI. Jobs with and without take turns; nothing is known from before. Needs root. Writes bench/results/programs.{csv,md}.
+Quantum ESPRESSO (pw.x), as of Debian with --mpi /usr/bin/mpirun.openmpi; ft and is NASA's benchmarks, class A, made for
+32 ranks in BIN. Jobs take turns; nothing is known from before. Needs root. Writes bench/results/programs.{csv,md}.
 """
 
 from __future__ import annotations
