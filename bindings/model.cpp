@@ -20,13 +20,12 @@ void bind_model(nb::module_& m) {
       .def_ro("name", &CostProfile::name)
       .def_prop_ro("parameters", &costs_of);
   nb::class_<ModelParameters>(m, "ModelParameters", "Fitting; the defaults are an ideal machine.")
-      .def(nb::init<double, double, std::uint64_t, double, double, double, double, std::uint64_t, double, bool,
-                    std::vector<double>, SharedRate, SharedRate>(),
+      .def(nb::init<double, double, std::uint64_t, double, double, double, double, double, bool, std::vector<double>,
+                    SharedRate, SharedRate>(),
            "alpha"_a = 0.0, "receive"_a = 0.0, "eager"_a = ~std::uint64_t{0}, "token"_a = 0.0, "token_work"_a = 0.0,
-           "barrier"_a = 0.0, "overhead"_a = 1.0, "early_release"_a = 0,
-           "memory_rate"_a = std::numeric_limits<double>::infinity(), "latency_weighted"_a = false,
-           "latencies"_a = std::vector<double>{}, "host_shared"_a = SharedRate{1, 1, 1, 1},
-           "switch_link_shared"_a = SharedRate{1, 1, 1, 1});
+           "barrier"_a = 0.0, "overhead"_a = 1.0, "memory_rate"_a = std::numeric_limits<double>::infinity(),
+           "latency_weighted"_a = false, "latencies"_a = std::vector<double>{},
+           "host_shared"_a = SharedRate{1, 1, 1, 1}, "switch_link_shared"_a = SharedRate{1, 1, 1, 1});
 
   nb::class_<Simulation>(m, "Simulation", "Times in seconds from the start.")
       .def_ro("seconds", &Simulation::seconds, "until the last byte arrives")

@@ -76,7 +76,6 @@ void FairShare::start(double now, const FlowSpec& spec, std::span<const Channel>
   flow.place.clear();
   flow.left = spec.bytes;
   flow.moved = 0;
-  flow.mark = spec.mark;
   flow.weight = spec.weight;
   flow.limit = spec.limit;
   for (const Channel channel : route) flow.limit = std::min(flow.limit, lines_[channel].rate);
@@ -122,23 +121,15 @@ void FairShare::end(double now, std::uint32_t id) {
   --active_;
 }
 
-bool FairShare::take(double now, double horizon, Event& event) {
+bool FairShare::take(double now, double horizon, std::uint32_t& tag) {
   while (!due_.empty() && due_.front().time <= horizon) {
     const Due due = due_.front();
     std::pop_heap(due_.begin(), due_.end());
     due_.pop_back();
-    Flow& flow = flows_[due.flow];
+    const Flow& flow = flows_[due.flow];
     if (!flow.active || flow.generation != due.generation) continue;
-    event = {flow.tag, flow.mark <= 0};
-    if (event.end) {
-      end(now, due.flow);
-    } else {
-      flow.moved += flow.rate * (now - flow.since);
-      flow.left = flow.mark;
-      flow.mark = 0;
-      flow.since = now;
-      schedule(due.flow);
-    }
+    tag = flow.tag;
+    end(now, due.flow);
     return true;
   }
   return false;
@@ -155,12 +146,12 @@ double FairShare::next(double now) {
   return infinity;
 }
 
-/// Puts the flow's next event on the heap and voids the one before.
+/// Puts the flow's end on the heap and voids the one before.
 void FairShare::schedule(std::uint32_t id) {
   Flow& flow = flows_[id];
   ++flow.generation;
-  const double ahead = std::max(0.0, flow.left - flow.mark);
-  due_.push_back({flow.since + (flow.rate < infinity ? ahead / flow.rate : 0.0), id, flow.generation});
+  const double left = std::max(0.0, flow.left);
+  due_.push_back({flow.since + (flow.rate < infinity ? left / flow.rate : 0.0), id, flow.generation});
   std::push_heap(due_.begin(), due_.end());
   if (due_.size() > 4 * active_ + 1024) {
     std::erase_if(due_, [this](const Due& due) {

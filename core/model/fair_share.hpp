@@ -53,27 +53,21 @@ struct CostProfile {
 
 /// One flow, as its owner describes it.
 struct FlowSpec {
-  std::uint32_t tag = 0;  ///< the owner's number for it
-  double bytes = 0;       ///< on the wire
-  double mark = 0;        ///< report once when no more than this is left; 0: at the end only
-  double weight = 1;      ///< share of a full channel, relative to the other flows
+  std::uint32_t tag = 0;                                   ///< the owner's number for it
+  double bytes = 0;                                        ///< on the wire
+  double weight = 1;                                       ///< share of a full channel, relative to the other flows
   double limit = std::numeric_limits<double>::infinity();  ///< own top speed (bytes/s)
 };
 
 class FairShare {
  public:
-  struct Event {
-    std::uint32_t tag;
-    bool end;  ///< false: the mark was reached
-  };
-
   explicit FairShare(const Network& network, const Contention& contention = {});
 
   void start(double now, const FlowSpec& flow, std::span<const Channel> route);
-  /// The time at which the next flow ends or reaches its mark; infinity if none is under way. Settles the rates.
+  /// The time at which the next flow ends; infinity if none is under way. Settles the rates.
   [[nodiscard]] double next(double now);
-  /// Takes one event that is due by `horizon`; ends its flow at `now`. False if there is none.
-  bool take(double now, double horizon, Event& event);
+  /// Ends one flow that is due by `horizon` at `now`, and tells its tag. False if there is none.
+  bool take(double now, double horizon, std::uint32_t& tag);
 
   /// Work done so far: each new computation of a flow's rate counts one step and one for each channel of its route.
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
@@ -87,7 +81,7 @@ class FairShare {
   struct Flow {
     std::vector<Channel> route;
     std::vector<std::uint32_t> place;  ///< per hop: its index among the channel's flows
-    double left = 0, moved = 0, mark = 0, weight = 1, limit = infinity;
+    double left = 0, moved = 0, weight = 1, limit = infinity;
     double rate = 0, since = 0;  ///< `left` was right at `since`
     std::uint32_t tag = 0, generation = 0;
     std::uint32_t seen = 0;  ///< last settling that looked at it

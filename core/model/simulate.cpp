@@ -192,20 +192,14 @@ class Simulator {
     FlowSpec flow;
     flow.tag = transfer;
     flow.bytes = static_cast<double>(schedule_.length(transfer)) * p_.overhead;
-    flow.mark = std::min(flow.bytes, static_cast<double>(p_.early_release) * p_.overhead);
     if (p_.latency_weighted) flow.weight = 1 / std::max(delay, 1e-9);
     if (route_.empty()) flow.limit = p_.memory_rate;
     share_.start(now_, flow, route_);
   }
 
   bool arrive(double horizon) {
-    FairShare::Event event{};
-    if (!share_.take(now_, horizon, event)) return false;
-    if (!event.end) {
-      release(event.tag);
-      return true;
-    }
-    const std::uint32_t transfer = event.tag;
+    std::uint32_t transfer = 0;
+    if (!share_.take(now_, horizon, transfer)) return false;
     result_.end[transfer] = std::max(now_, result_.start[transfer]);
     if (p_.receive > 0)
       events_.push({work(schedule_.hops()[transfer].dst, now_, p_.receive), transfer, Event::received});
@@ -219,7 +213,7 @@ class Simulator {
     result_.end[transfer] = std::max(now_, result_.end[transfer]);
     ++over_;
     steps_.tick();
-    if (p_.early_release == 0 || schedule_.length(transfer) == 0) release(transfer);
+    release(transfer);
     for (const std::uint32_t next : data_.of(transfer)) set_free(next);
     if (barrier()) {
       if (--left_in_phase_ == 0) open_phase(open_phase_ + 1);

@@ -85,9 +85,8 @@ struct ModelParameters {
   double token = 0;                         ///< s for a token, on top of the latency of its route
   double token_work = 0;                    ///< s that the processors at both of its ends spend on a token
   double barrier = 0;                       ///< s between two phases under `barrier`
-  double overhead = 1;              ///< bytes on the wire per byte of payload (Ethernet + IP + TCP at MTU 1500: 1.062);
-                                    ///< below 1 on wires that are faster than described
-  std::uint64_t early_release = 0;  ///< a token leaves when at most this much of its message is missing (payload bytes)
+  double overhead = 1;  ///< bytes on the wire per byte of payload (Ethernet + IP + TCP at MTU 1500: 1.062);
+                        ///< below 1 on wires that are faster than described
   double memory_rate = std::numeric_limits<double>::infinity();  ///< bytes/s between two ranks of one host
   /// Flows share a full channel in inverse proportion to the latency of their routes, as TCP's
   /// round-trip unfairness and SimGrid's CM02 have it, instead of equally.

@@ -119,7 +119,7 @@ def test_the_clock_of_phases_counts_alphas() -> None:
 def test_the_same_on_every_rank() -> None:
     network = grid("torus", (3, 5, 5))
     demand = _core.Demand(75, 5000, "all-gather", few(75, 3, 5000, seed=2))
-    once, twice = (_core.find_algorithm("spreading", "all-gather").make(network, demand) for _ in range(2))
+    once, twice = (_core.Algorithm.find("spreading", "all-gather").make(network, demand) for _ in range(2))
     assert once.rows() == twice.rows()
 
 

@@ -194,8 +194,6 @@ void add_to_models(nb::module_& m) {
       .def_rw("token", &ModelParameters::token, "seconds for a token, on top of the latency of its route")
       .def_rw("barrier", &ModelParameters::barrier, "seconds between two phases")
       .def_rw("overhead", &ModelParameters::overhead, "bytes on the wire per byte of payload")
-      .def_rw("early_release", &ModelParameters::early_release,
-              "a token leaves when at most this many bytes of its message are missing")
       .def_rw("memory_rate", &ModelParameters::memory_rate, "bytes per second between ranks of one host")
       .def_rw("latency_weighted", &ModelParameters::latency_weighted,
               "flows share in inverse proportion to their latency, as SimGrid's CM02 has it");

@@ -145,13 +145,10 @@ def test_no_token_to_oneself() -> None:
     assert result.seconds == pytest.approx(2 * MS)
 
 
-def test_early_release_hides_the_token() -> None:
+def test_a_token_leaves_when_its_message_is_in() -> None:
     net = network("star:3")
-    sched = schedule(net, [(0, 1)], [(2, 1)])
-    late = simulate(net, sched, "token", token=0.1 * MS)
-    early = simulate(net, sched, "token", token=0.1 * MS, early_release=BYTES // 10)
-    assert late.seconds == pytest.approx(2.1 * MS)
-    assert early.seconds == pytest.approx(2 * MS)
+    result = simulate(net, schedule(net, [(0, 1)], [(2, 1)]), "token", token=0.1 * MS)
+    assert result.seconds == pytest.approx(2.1 * MS)
 
 
 def test_a_window_bounds_the_sends_in_flight() -> None:
