@@ -1,4 +1,4 @@
-"""``make demo``: from a topology file to a scheduled MPI_Alltoall, and a sort, in two to three minutes.
+"""``make demo``: from a topology file to a scheduled MPI_Alltoall, and a sort, in about two minutes.
 
 Every step is a command that a user could type; it is shown before it runs.
 """
