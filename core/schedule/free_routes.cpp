@@ -246,7 +246,8 @@ TrueBounds true_bounds(const Network& network, const Demand& demand, bool direct
     const Network other = balance_routes(network, demand);
     const Bounds balanced = lower_bounds(other, demand);
     if (balanced.seconds < bounds.seconds) found.balanced_routes = of_routes(other, balanced);
-  } catch (const InputError&) {  // too large
+  } catch (const InputError&) {
+    found.balanced_routes.reset();  // too large to be balanced
   }
   return found;
 }
