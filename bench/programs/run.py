@@ -1,10 +1,11 @@
 """Whole programs in the lab, with Hocket by its defaults and without: wall time from the launcher's start to its end.
 
-    python bench/programs/run.py PROGRAM… [--mpi mpich] [--python PYTHON] [--npb BIN] [--shuffle 1] [--pairs 1]
+    python bench/programs/run.py PROGRAM… [--mpi mpich] [--python PYTHON] [--shuffle 1] [--pairs 1] [--append]
 
 PROGRAM: pencils, gradients and sort need a PYTHON with mpi4py, mpi4py-fft and scipy; salt needs LAMMPS (lmp), silicon
-Quantum ESPRESSO (pw.x), as of Debian with --mpi /usr/bin/mpirun.openmpi; ft and is NASA's benchmarks, class A, made for
-32 ranks in BIN. Jobs take turns; nothing is known from before. Needs root. Writes bench/results/programs.{csv,md}.
+Quantum ESPRESSO (pw.x), of Debian's packages lammps and quantum-espresso for example (with --mpi
+/usr/bin/mpirun.openmpi). Jobs with and without take turns; nothing is known from before. Needs root. Writes
+bench/results/programs.{csv,md}.
 """
 
 from __future__ import annotations
@@ -34,8 +35,6 @@ PROGRAMS = {  # command, and what it does
     ),
     "sort": ("{python} {here}/applications.py sort 60000 15", "sample sort of 1.9 million keys, 15 times"),
     "salt": ("lmp -in {here}/salt.in -log none", "LAMMPS, 8,000 ions, PPPM on 64³, 12 steps"),
-    "ft": ("{npb}/ft.A.32", "NPB 3.3 FT, class A, transforms of 256 × 256 × 128, 6 steps"),
-    "is": ("{npb}/is.A.32", "NPB 3.3 IS, class A, 8 million keys, 10 times"),
     "silicon": ("pw.x -in {here}/silicon.in", "Quantum ESPRESSO, 8 atoms of silicon, grid of 54³"),
 }
 
@@ -79,7 +78,6 @@ def main() -> None:
     parser.add_argument("programs", nargs="+", choices=list(PROGRAMS))
     add_mpi(parser)
     parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--npb", default="bin")
     parser.add_argument("--shuffle", default="")
     parser.add_argument("--pairs", type=int, default=1)
     options, results = begin(parser, "programs", summary)
@@ -87,7 +85,7 @@ def main() -> None:
         lab = [sys.executable, "-m", "hocket", "lab", "run", "--network", NETWORK, "--rate", "50Mbit"]
         lab += ["--mpi", mpi.mpiexec, *(["--shuffle", options.shuffle] if options.shuffle else [])]
         for program in options.programs:
-            command = PROGRAMS[program][0].format(python=options.python, here=HERE, npb=options.npb)
+            command = PROGRAMS[program][0].format(python=options.python, here=HERE)
             for pair in range(options.pairs):
                 with tempfile.TemporaryDirectory() as folder:
                     taken = {way: seconds(lab, command, Path(folder), way == "without")
