@@ -80,9 +80,8 @@ void bind_request(nb::module_& m) {
             new (self) RunCosts{std::move(of_messages), std::move(memory), runtime::usual_segment, host_memory()};
           },
           "network"_a, "of_messages"_a.none(), "memory"_a,
-          "`of_messages`: ModelParameters for messages of so many bytes in segments of so many, 0: not cut; None: by "
-          "the "
-          "network's cost profile. `memory`: the Profile of memory, asked where ranks share hosts.");
+          "`of_messages`: ModelParameters for messages of so many bytes in segments of so many, 0: not cut; None: by\n"
+          "the network's cost profile. `memory`: the Profile of memory, asked where ranks share hosts.");
   m.def(
       "plan_exchange",
       [](std::shared_ptr<const Network> network, const Demand& demand, std::optional<std::uint32_t> window,
