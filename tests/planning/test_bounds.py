@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import builtins
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-from forwarding_hosts import ring
+from forwarding_hosts import network_file, ring
 from hocket import _core
 from hocket.network import read_network
 from hocket.planning import bounds
@@ -30,6 +31,17 @@ def uneven() -> _core.Network:
     hops = [(0, None, 0), (1, None, 1), (2, None, 3)]
     a, b = [x for x, _ in plan.links], [y for _, y in plan.links]
     return _core.Network.graph(plan.names, plan.ranks, a, b, plan.rates, [0.0] * len(a), hops)
+
+
+def test_a_plan_has_the_bounds_of_its_schedule(tmp_path: Path) -> None:
+    """Where ranks pass on parts of messages there are no phases of whole ones."""
+    for place, direct in ((network_file(tmp_path / "ring.toml", ring(5)), False), ("star:5", True)):
+        network = read_network(place)
+        plan = plan_demand(network, all_to_all(network), bounds=True)
+        alone = _core.true_bounds(network, plan.demand, plan.schedule.direct)
+        assert plan.bounds.in_phases == alone.in_phases == plan.schedule.direct == direct
+        assert plan.bounds.installed_routes == alone.installed_routes
+        assert plan_demand(network, all_to_all(network)).bounds is None
 
 
 def test_where_another_route_would_do_better() -> None:

@@ -123,6 +123,16 @@ def test_a_plan_file_keeps_routes_that_were_balanced_by_unequal_ranks(name: str,
     assert _core.verify_two_level(between, exchange, plan.waits, MEMORY, ports).ok
 
 
+def test_messages_that_stay_on_their_host_are_not_compared() -> None:
+    network = read_network("star:3*2")
+    demand = _core.Demand.irregular(6, [0, 1, 0, 2, 5], [1, 0, 2, 4, 3], [8] * 5)
+    plan = aggregation.plan_two_level(network, demand, costs_for(network, None, ""), most_compared=5)
+    assert plan.two_level.direct_messages == 3
+    assert plan.two_level.direct_seconds > 0
+    unasked = aggregation.plan_two_level(network, demand, costs_for(network, None, ""))
+    assert unasked.two_level.direct_seconds is None
+
+
 def test_memory_is_laid_out_as_the_runtime_does() -> None:
     """Rows of those that send, in them blocks of those that get; aggregates by leader, what goes out first."""
     network = read_network("star:2")
