@@ -232,11 +232,14 @@ def main() -> None:
                 command = f"network discover --measure --seconds {arguments.seconds} -o {output} --json"
                 words = [*HOCKET, *lab.split(), *HOCKET, *command.split()]
                 done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
-                if done.returncode:
-                    sys.exit(f"{seed}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
                 row = {"mpi": mpi.family.value, "seed": seed, "kind": tree.kind, "hosts": len(tree.at)}
-                told = json.loads(done.stdout.splitlines()[-1])
-                results.add(row | {"switches": len(tree.above)} | scored(tree, told, rate))
+                if done.returncode:  # refused: nothing is found
+                    print(done.stderr, file=sys.stderr)
+                    told, failed = {"hosts": [], "bottlenecks": [], "errors": []}, {"found": -1}
+                    told |= {"rounds": 0, "seconds": 0, "bytes": 0}
+                else:
+                    told, failed = json.loads(done.stdout.splitlines()[-1]), {}
+                results.add(row | {"switches": len(tree.above)} | scored(tree, told, rate) | failed)
                 print(results.rows[-1], file=sys.stderr, flush=True)
     print(results.summarise())
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any, Final, Self
 
+import numpy as np
+
 from hocket import _core
 from hocket.demand.collectives import ALL_GATHER, ALL_TO_ALL
 from hocket.errors import HocketError, NetworkError
@@ -24,6 +26,7 @@ from hocket.system.files import read_file
 from hocket.system.text import some
 from hocket.units import format_bytes, format_rate
 
+_WARM: Final = 0.35  # of the time: connections begin, queues fill, and token buckets that were full empty
 _SLOW: Final = 0.6  # of the usual rate of a host
 _DIFFERS: Final = 0.2  # by who sends to whom: several paths, if repeats differ by less than a third of that
 _UNSTEADY: Final = 0.1  # by repeating the same
@@ -236,6 +239,14 @@ class Found:
         while name in self.hosts:
             name += "x"
         return name
+
+
+def rate_of(came: Sequence[float], size: int, seconds: float) -> float:
+    """Rate of a stream of messages of one size by the times at which they came, the last ones after the end.
+
+    Of one that comes across the beginning or the end, a part counts. Pauses count: others use the wire then."""
+    first, last = np.interp([_WARM * seconds, seconds], [0.0, *came], range(len(came) + 1))
+    return float(last - first) * size / ((1 - _WARM) * seconds)
 
 
 def _switch(number: int) -> str:

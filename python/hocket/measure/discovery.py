@@ -11,14 +11,11 @@ from mpi4py import MPI
 
 from hocket import _core
 from hocket.launch.job import Tell
-from hocket.measure.discovered import Bottleneck, Found
+from hocket.measure.discovered import Bottleneck, Found, rate_of
 
-_WARM: Final = 0.35  # of the time: connections begin, queues fill, and token buckets that were full empty
 _WINDOW: Final = 4  # messages of a stream under way
 _DATA, _END = 1, 2
 _LEAST_PAUSE, _MOST_PAUSE = 50e-6, 1e-3  # seconds between two looks: ranks of emulated hosts share cores
-_ENOUGH: Final = 3  # messages whose times tell a rate
-_LEAST_SPAN: Final = 0.3  # of the time that these have to cover
 
 
 class HostRanks:
@@ -113,14 +110,7 @@ def _exchange(comm: MPI.Comm, to: int, source: int, seconds: float, size: int) -
                 request.Wait()
         pause = _LEAST_PAUSE if moved else min(2 * pause, _MOST_PAUSE)
         time.sleep(0 if moved else pause)
-    return rate_of([at for at in came if _WARM * seconds <= at <= seconds], size, seconds)
-
-
-def rate_of(came: Sequence[float], size: int, seconds: float) -> float:
-    """Rate of messages of one size by the times at which they came; of few by their number."""
-    if len(came) >= _ENOUGH and came[-1] - came[0] >= _LEAST_SPAN * seconds:
-        return (len(came) - 1) * size / (came[-1] - came[0])
-    return len(came) * size / ((1 - _WARM) * seconds)
+    return rate_of(came, size, seconds)
 
 
 Say = Callable[[int, int, str], None]  # rounds so far, of how many, what they are for

@@ -12,7 +12,7 @@ import pytest
 from hocket.cli._shared import measured as measured_networks
 from hocket.cli._shared.measured import answer, keep, kept_or_measured, write_network
 from hocket.errors import NetworkError
-from hocket.measure.discovered import Bottleneck, Found, kept_for
+from hocket.measure.discovered import Bottleneck, Found, kept_for, rate_of
 from hocket.network import read_network
 
 HOST = 6e6  # bytes/s
@@ -152,3 +152,27 @@ def test_what_is_known_between_some_of_the_hosts() -> None:
     assert some.bottlenecks == [from_the_other_side, Bottleneck([2], TWO.out, TWO.into)]
     assert measured.among(["n5", "n0"]).bottlenecks == [Bottleneck([0], HOST / 4, FOUR.into)]
     assert measured.among(["n0", "m0"]).out == [HOST, 0.0] and not measured.has(["n0", "m0"])
+
+
+def test_the_rate_of_a_stream() -> None:
+    """Messages that come evenly, in bursts between pauses, and hardly at all; the first third of a second warms up."""
+    size, seconds, steady = 1000, 1.0, [0.05 * number for number in range(1, 24)]
+    assert rate_of(steady, size, seconds) == pytest.approx(20_000)
+    assert rate_of([0.0501 * number for number in range(1, 24)], size, seconds) == pytest.approx(
+        20_000, rel=0.01
+    )
+    bursts = [
+        0.4,
+        0.41,
+        0.42,
+        0.43,
+        0.8,
+        0.81,
+        0.82,
+        0.83,
+        1.5,
+    ]  # of them alone it would be 7 in 0.43 seconds
+    messages = 8 + 0.17 / 0.67 - 0.35 / 0.4
+    assert rate_of(bursts, size, seconds) == pytest.approx(1000 * messages / 0.65)
+    assert rate_of([0.1, 0.9], size, seconds) == pytest.approx(1000 * (0.55 / 0.8) / 0.65)
+    assert rate_of([], size, seconds) == 0
