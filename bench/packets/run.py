@@ -1,0 +1,165 @@
+"""All-to-alls of a thousand hosts packet by packet, in csg-htsim: Hocket's plan beside the orders of MPI libraries.
+
+    python bench/packets/run.py FOLDER [--leaves 32] [--hosts 32] [--cables 8] [--bytes 65536] [--only WORD] [--append]
+
+FOLDER: sim/datacenter of csg-htsim (https://github.com/Broadcom/csg-htsim), with htsim_roce and htsim_eqds built. Leaf
+switches of so many hosts hang on one spine, each by a link as fast as so many hosts' links. RoCE: switches pause who
+sends to them, nothing is lost, and a token takes a whole packet. EQDS: switches trim packets where queues are full,
+receivers grant what is sent, as NDP (Handley et al., SIGCOMM 2017). A rank's next step begins when its sends and
+receives of the last one have ended. Raw numbers go to bench/results/packets.{csv,md}.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from results_file import Row, begin, cells, provenance
+
+GBIT, MTU = 10, 4096  # of a host's link; bytes of a packet
+THROTTLE = 32  # sends of MPICH's scattered all-to-all before it waits for them
+Rounds = Callable[[int, int], list[list[int]]]  # whom a rank sends to, step by step, of so many ranks
+
+# Each rank receives in a step from those who send to it in that step.
+NATIVE: dict[str, Rounds] = {
+    "MPICH above 32 KiB: pairs": lambda rank, ranks: [[rank ^ step] for step in range(1, ranks)],
+    "MPICH up to 32 KiB: scattered": lambda rank, ranks: [
+        [(rank + i) % ranks for i in range(step, min(step + THROTTLE, ranks))] for step in range(1, ranks, THROTTLE)
+    ],
+    "Open MPI: pairwise": lambda rank, ranks: [[(rank + step) % ranks] for step in range(1, ranks)],
+}  # fmt: skip
+
+
+def matrix(rounds: Rounds, ranks: int, size: int, node: list[int]) -> Iterator[str]:
+    """A connection matrix of htsim. Trigger 1 + steps × rank + s lets a rank's step s + 1 begin."""
+    to = [rounds(rank, ranks) for rank in range(ranks)]
+    steps = len(to[0]) - 1
+    yield f"Nodes {ranks}\nConnections {ranks * (ranks - 1)}\nTriggers {ranks * steps}\n"
+    number = 0
+    for step in range(steps + 1):
+        for rank in range(ranks):
+            begins = f"trigger {steps * rank + step}" if step else "start 0"
+            for peer in to[rank][step]:
+                number += 1
+                line = f"{node[rank]}->{node[peer]} id {number} {begins} size {size}"
+                if step < steps:
+                    line += f" send_done_trigger {steps * rank + step + 1} recv_done_trigger {steps * peer + step + 1}"
+                yield line + "\n"
+    for rank in range(ranks):
+        for step in range(steps):
+            yield f"trigger id {steps * rank + step + 1} barrier count {2 * len(to[rank][step])}\n"
+
+
+def topology(leaves: int, hosts: int, cables: int) -> str:
+    common = "Downlink_Latency_ns 1000\nSwitch_Latency_ns 0\n"
+    return (
+        f"Nodes {leaves * hosts}\nTiers 2\nPodsize {leaves * hosts}\n"
+        f"Tier 0\nDownlink_speed_Gbps {GBIT}\nRadix_Down {hosts}\nRadix_Up 1\n{common}"
+        f"Tier 1\nDownlink_speed_Gbps {GBIT * cables}\nRadix_Down {leaves}\n{common}"
+    )
+
+
+def planned(network: str, size: int, output: Path) -> Row:
+    """The plan of Hocket in ``output``; what it says about itself."""
+    hocket, plan = [sys.executable, "-m", "hocket"], output.with_suffix(".hkt")
+    words = ["plan", "all-to-all", "--network", network, "--bytes", str(size), "-o", str(plan), "--json"]
+    said = subprocess.run([*hocket, *words], check=True, capture_output=True, text=True).stdout
+    subprocess.run([*hocket, "export", plan, "--to", "htsim", "-o", output], check=True, capture_output=True)
+    return json.loads(said)
+
+
+def simulated(program: Path, flows: Path, network: Path, ranks: int) -> Row:
+    """Seconds until the last flow has ended, and packets by htsim's own count."""
+    words = [program, "-nodes", ranks, "-tm", flows, "-topo", network, "-strat", "ecmp_host", "-paths", 1,
+             "-linkspeed", GBIT * 1000, "-mtu", MTU, "-end", 2_000_000, "-o", "/dev/null"]  # fmt: skip
+    last, ended, packets = 0.0, 0, {}
+    with subprocess.Popen(
+        [str(word) for word in words], cwd=flows.parent, stdout=subprocess.PIPE, text=True
+    ) as run:
+        assert run.stdout
+        for line in run.stdout:
+            if found := re.search(r" finished at ([\d.e+]+)", line):
+                last, ended = max(last, float(found[1]) / 1e6), ended + 1
+            elif line.startswith("New: "):
+                packets = dict(re.findall(r"(\w+): (\d+)", line))
+    if run.returncode:
+        sys.exit(f"{program.name} ended with {run.returncode}")
+    return {"flows_ended": ended, "seconds": last, "packets": packets["New"], "sent_again": packets["Rtx"]}
+
+
+def summary(heading: Row, rows: list[Row]) -> list[str]:
+    names = [
+        "network",
+        "bytes",
+        "transport",
+        "order",
+        "what",
+        "flows",
+        "packets",
+        "sent_again",
+        "seconds",
+        "ratio",
+    ]
+    told = [[row[name] for name in names[:-2]] + [f"{row['seconds']:.4f}", f"{row['seconds'] / row['bound']:.3f}"]
+            for row in rows]  # fmt: skip
+    return [
+        "# All-to-alls of a thousand hosts, packet by packet",
+        "",
+        f"{provenance(heading)}, csg-htsim.",
+        f"Links of hosts {GBIT} Gbit/s, 1 µs a link, packets of {MTU} bytes. The bound is that of the busiest channel.",
+        "",
+        *cells([*names[:-2], "seconds", "over the bound"], told),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    for option, default in (("leaves", 32), ("hosts", 32), ("cables", 8), ("bytes", 65536)):
+        parser.add_argument(f"--{option}", type=int, default=default)
+    parser.add_argument("--only", default="", help="what has this word in its name")
+    options, results = begin(parser, "packets", summary)
+    ranks, short = (
+        options.leaves * options.hosts,
+        f"fat-tree:{options.leaves}x{options.hosts}x1x{options.cables}",
+    )
+    with tempfile.TemporaryDirectory() as work:
+        flows, network = Path(work) / "flows.cm", Path(work) / "network.topo"
+        network.write_text(topology(options.leaves, options.hosts, options.cables), encoding="utf-8")
+        said = planned(f"{short}@{GBIT}Gbit,1us", options.bytes, Path(work) / "hocket.cm")
+        cases = [("Hocket", "any", Path(work) / "hocket.cm")]
+        for name, rounds in NATIVE.items():
+            for order in ("in order", "at random"):
+                node = list(range(ranks))
+                if order == "at random":
+                    Random(1).shuffle(node)
+                cases.append((f"{name}", order, flows.with_stem(f"flows{len(cases)}")))
+                cases[-1][2].write_text("".join(matrix(rounds, ranks, options.bytes, node)), encoding="utf-8")
+        for name, order, path in cases:
+            for transport in ("roce", "eqds"):
+                row = {
+                    "network": short,
+                    "bytes": options.bytes,
+                    "transport": transport,
+                    "order": order,
+                    "what": name,
+                }
+                if options.only not in f"{transport} {order} {name}":
+                    continue
+                found = simulated(options.folder / f"htsim_{transport}", path, network, ranks)
+                results.add(
+                    row | found | {"bound": said["bound_seconds"], "predicted": said["predicted_seconds"]}
+                )
+                print(results.rows[-1], file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
