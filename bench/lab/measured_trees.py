@@ -1,10 +1,14 @@
 """Scores measured networks on random trees in the lab (needs root): which hosts share a bottleneck, and its rate.
 
     python bench/lab/measured_trees.py [--trees 12] [--first 0] [--mpi mpich] [--rate 20] [--append] [--simulated]
+        [--ranks 4] [--slow] [--jobs]
 
 Chains, stars and trees of 2-6 switches and 8-32 hosts, links between switches 1:1 to 16:1 of the hosts behind them,
 ranks on hosts in random order. A bottleneck is to be found where all other links would let at least 1.25 times as much
 through, and not to be where they let no more than it. Raw numbers go to bench/results/measured-trees.{csv,md}.
+
+--ranks: so many a host. --slow: host n0 has a tenth of the rate, and is to be told as slow. --jobs: also jobs of four
+all-to-alls of 64 KiB, natively and by what is predicted to be best from the measured file and from the true one.
 
 --simulated needs no root: max-min fair rates, with noise, with others' streams, and on fat trees of 512 and 4,096 hosts
 of which a part is the job's.
@@ -16,6 +20,7 @@ import argparse
 import itertools
 import json
 import math
+import re
 import subprocess
 import sys
 import tempfile
@@ -28,9 +33,13 @@ from random import Random
 import numpy as np
 
 from hocket import _core
+from hocket.launch.mpi import Mpi
+from hocket.measure.discovered import Found
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from mpi_jobs import add_mpi, mpis
+sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "choose"))
+from jobs import PROGRAM, scheduling_variables
+
+from mpi_jobs import add_mpi, compiled, mpis
 from results_file import Row, begin, cells, grouped, provenance
 
 HOCKET = [sys.executable, "-m", "hocket"]
@@ -47,6 +56,7 @@ class Tree:
     above: list[int]
     at: list[int]
     rates: list[float] = field(default_factory=list)
+    slow: bool = False  # host 0
 
     @staticmethod
     def random(rng: Random, rate: float) -> Tree:
@@ -76,18 +86,20 @@ class Tree:
         below = (self.behind(child) for child, above in enumerate(self.above) if above == switch)
         return frozenset(host for host, at in enumerate(self.at) if at == switch).union(*below)
 
-    def toml(self, rate: float) -> str:
+    def toml(self, rate: float, ranks: int = 1) -> str:
         text = f'shape = "tree"\n[defaults]\nrate = "{rate}B/s"\n'
         text += "".join(f'[[switch]]\nname = "s{switch}"\n' for switch in range(len(self.above)))
-        text += "".join(f'[[host]]\nname = "n{host}"\n' for host in range(len(self.at)))
-        text += "".join(f'[[link]]\na = "s{at}"\nb = "n{host}"\n' for host, at in enumerate(self.at))
+        text += "".join(f'[[host]]\nname = "n{host}"\nranks = {ranks}\n' for host in range(len(self.at)))
+        for host, at in enumerate(self.at):
+            own = f'rate = "{rate / 10}B/s"\n' if self.slow and host == 0 else ""
+            text += f'[[link]]\na = "s{at}"\nb = "n{host}"\n{own}'
         for switch, above in list(enumerate(self.above))[1:]:
             text += f'[[link]]\na = "s{above}"\nb = "s{switch}"\nrate = "{self.rates[switch]}B/s"\n'
         return text
 
     def through(self, switch: int, came: int, host_rate: float) -> float:
         """Rate that hosts on this side of a link can send over it at most, the link apart."""
-        total = host_rate * self.at.count(switch)
+        total = host_rate * (self.at.count(switch) - 0.9 * (self.slow and self.at[0] == switch))
         for other in range(len(self.above)):
             link = other if self.above[other] == switch else switch if self.above[switch] == other else None
             if link is not None and other != came:
@@ -180,6 +192,27 @@ def scored(tree: Tree, told: Row, rate: float) -> Row:
     }  # fmt: skip
 
 
+def jobs(mpi: Mpi, work: Path, lab: list[str], true: Path, measured: Path) -> Row:
+    """Seconds of a job natively and by each file's plans, and what was predicted from the measured one of the first."""
+    plan = f"plan all-to-all --network {measured} --bytes 65536 --json"
+    said = subprocess.run([*HOCKET, *plan.split()], capture_output=True, text=True, check=True).stdout
+    (ours, best), (native, _) = (
+        min((each["seconds"], each["name"]) for each in json.loads(said)["forecast"][kind] if each["seconds"])
+        for kind in ("candidates", "library")
+    )
+    row: Row = {"predicted": round(ours / native, 3)}
+    for name, file in (("native", None), ("measured", measured), ("true", true)):
+        settings = scheduling_variables(str(file), mpi.mpiexec, "names") if file else {}
+        settings |= {"HOCKET_CHOICES": "", "HOCKET_CHOOSE": best}
+        program = [str(compiled(mpi, PROGRAM, work)), "alltoall", "65536", "4"]
+        words = [*lab, "env", *(f"{key}={value}" for key, value in settings.items()), *program]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=True)
+        total = re.search(r"^total ([\d.]+) right$", done.stdout, re.MULTILINE)
+        assert total, done.stdout + done.stderr
+        row[f"{name}_job"] = float(total[1])
+    return row
+
+
 def summary(heading: Row, rows: list[Row]) -> list[str]:
     told = []
     for mpi, of in grouped(rows, "mpi").items():
@@ -191,6 +224,13 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         ])  # fmt: skip
     head = ["MPI", "trees", "sets right", "rates within 10 %, too", "invented", "most seconds", "most MB"]
     names = list(rows[0])
+    if "predicted" in names:
+        names += ["measured_over_native", "measured_over_true"]
+        for row in rows:
+            row |= {
+                f"measured_over_{of}": f"{row['measured_job'] / row[f'{of}_job']:.3f}"
+                for of in ("native", "true")
+            }
     return [
         "# Networks measured without a file: random trees",
         "",
@@ -209,6 +249,9 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="seed of the first tree")
     parser.add_argument("--rate", type=float, default=20, help="Mbit/s of hosts")
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--ranks", type=int, default=1, help="of a host")
+    parser.add_argument("--slow", action="store_true", help="host n0 at a tenth of the rate")
+    parser.add_argument("--jobs", action="store_true", help="by the measured file and by the true one")
     parser.add_argument("--simulated", action="store_true")
     arguments, results = begin(parser, "measured-trees", summary)
     rate = arguments.rate * 1e6 / 8
@@ -223,23 +266,31 @@ def main() -> None:
         print(results.summarise())
         return
     with tempfile.TemporaryDirectory() as work:
-        network, output = Path(work) / "true.toml", Path(work) / "measured.toml"
         for mpi in mpis(arguments):
             for seed in range(arguments.first, arguments.first + arguments.trees):
+                network, output = (Path(work) / f"{name}-{seed}.toml" for name in ("true", "measured"))
                 tree = Tree.random(Random(seed), rate)
-                network.write_text(tree.toml(rate))
+                tree.slow = arguments.slow
+                network.write_text(tree.toml(rate, arguments.ranks))
                 lab = f"lab run --network {network} --native --shuffle {seed} --mpi {mpi.mpiexec} --"
                 command = f"network discover --measure --seconds {arguments.seconds} -o {output} --json"
                 words = [*HOCKET, *lab.split(), *HOCKET, *command.split()]
                 done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
-                row = {"mpi": mpi.family.value, "seed": seed, "kind": tree.kind, "hosts": len(tree.at)}
-                if done.returncode:  # refused: nothing is found
+                row: Row = {"mpi": mpi.family.value, "seed": seed, "kind": tree.kind, "hosts": len(tree.at)}
+                refused = (
+                    '{"hosts": [], "bottlenecks": [], "errors": [], "rounds": 0, "seconds": 0, "bytes": 0}'
+                )
+                told: Row = json.loads(refused if done.returncode else done.stdout.splitlines()[-1])
+                row |= {"switches": len(tree.above)} | scored(tree, told, rate)
+                if done.returncode:
                     print(done.stderr, file=sys.stderr)
-                    told, failed = {"hosts": [], "bottlenecks": [], "errors": []}, {"found": -1}
-                    told |= {"rounds": 0, "seconds": 0, "bytes": 0}
-                else:
-                    told, failed = json.loads(done.stdout.splitlines()[-1]), {}
-                results.add(row | {"switches": len(tree.above)} | scored(tree, told, rate) | failed)
+                    row["found"] = -1  # refused
+                if arguments.slow:
+                    fields = {key: told[key] for key in Found.__dataclass_fields__ if key in told}
+                    row["slow_named"] = not done.returncode and list(Found.from_json(fields).slow) == ["n0"]
+                if arguments.jobs and not done.returncode:
+                    row |= jobs(mpi, Path(work), words[: words.index("--") + 1], network, output)
+                results.add(row)
                 print(results.rows[-1], file=sys.stderr, flush=True)
     print(results.summarise())
 

@@ -80,7 +80,8 @@ def simulated(program: Path, flows: Path, network: Path, ranks: int) -> Row:
     """Seconds until the last flow has ended, and packets by htsim's own count."""
     words = [program, "-nodes", ranks, "-tm", flows, "-topo", network, "-strat", "ecmp_host", "-paths", 1,
              "-linkspeed", GBIT * 1000, "-mtu", MTU, "-end", 2_000_000, "-o", "/dev/null"]  # fmt: skip
-    last, ended, packets = 0.0, 0, {}
+    last, ended = 0.0, 0
+    packets: dict[str, str] = {}
     with subprocess.Popen(
         [str(word) for word in words], cwd=flows.parent, stdout=subprocess.PIPE, text=True
     ) as run:

@@ -16,6 +16,7 @@ from hocket.measure.discovered import Bottleneck, Found, rate_of
 _WINDOW: Final = 4  # messages of a stream under way
 _DATA, _END = 1, 2
 _LEAST_PAUSE, _MOST_PAUSE = 50e-6, 1e-3  # seconds between two looks: ranks of emulated hosts share cores
+_IDLE_PAUSE: Final = 0.1  # of ranks that do not measure: dozens of them would keep the cores from those that do
 
 
 class HostRanks:
@@ -31,7 +32,7 @@ class HostRanks:
 
     def wait(self) -> None:
         """Let ranks that do not measure sleep until all is done."""
-        rest(self.everyone.Ibarrier())
+        rest(self.everyone.Ibarrier(), _IDLE_PAUSE)
 
     def rates(
         self, streams: Sequence[tuple[int, int]], seconds: float, size: int
@@ -63,12 +64,12 @@ def mpi_version() -> str:
     return " ".join(MPI.Get_library_version().splitlines()[0].strip("\0 ")[:60].split())
 
 
-def rest(request: MPI.Request) -> None:
+def rest(request: MPI.Request, longest: float = _MOST_PAUSE) -> None:
     """Wait without keeping a core from others: blocking calls of MPI libraries poll."""
     pause = _LEAST_PAUSE
     while not request.Test():
         time.sleep(pause)
-        pause = min(2 * pause, _MOST_PAUSE)
+        pause = min(2 * pause, longest)
 
 
 def _exchange(comm: MPI.Comm, to: int, source: int, seconds: float, size: int) -> float:
