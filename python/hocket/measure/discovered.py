@@ -30,6 +30,7 @@ _WARM: Final = 0.35  # of the time: connections begin, queues fill, and token bu
 _SLOW: Final = 0.6  # of the usual rate of a host
 _DIFFERS: Final = 0.2  # by who sends to whom: several paths, if repeats differ by less than a third of that
 _UNSTEADY: Final = 0.1  # by repeating the same
+_ALIKE: Final = 1.2  # times: rates that differ by less are taken for one
 _SMALLEST: Final = 4  # hosts: of fewer no two share what is not the link of one
 
 
@@ -200,14 +201,17 @@ class Found:
         for number in range(len(switches)):
             described.add_switch(self._free_name(number))
         above = {host: number for number, (_, own, _) in enumerate(switches) for host in own}
+        rates = [min(ways) for ways in zip(self.out, self.into, strict=True)]
+        of_hosts, of_bottlenecks = _alike(rates), _alike([each.rate for each in self.bottlenecks])
         for host, (name, ranks) in enumerate(zip(self.hosts, self.ranks, strict=True)):
             described.add_host(name, ranks)
-            rate = min(self.out[host], self.into[host])
-            described.links.append(Link(self._free_name(above[host]), name, _round(rate), DEFAULT_LATENCY))
+            described.links.append(
+                Link(self._free_name(above[host]), name, of_hosts[rates[host]], DEFAULT_LATENCY)
+            )
         for number, (each, _, parent) in enumerate(switches):
             if each is not None and parent is not None:
                 ends = self._free_name(parent), self._free_name(number)
-                described.links.append(Link(*ends, _round(each.rate), DEFAULT_LATENCY))
+                described.links.append(Link(*ends, of_bottlenecks[each.rate], DEFAULT_LATENCY))
         return described
 
     def comment(self) -> str:
@@ -260,6 +264,18 @@ def _rate(rate: float) -> str:
 def _round(rate: float) -> float:
     """Three digits are more than a measurement tells."""
     return float(f"{rate:.3g}") if math.isfinite(rate) else rate
+
+
+def _alike(rates: Sequence[float]) -> dict[float, float]:
+    """What stands for each rate in a file: the median of those that a measurement does not tell from it. Links that
+    seem to differ by some per cent would have schedules that take up to an eighth longer."""
+    found: dict[float, float] = {}
+    left = sorted(rates)
+    while left:
+        group = [rate for rate in left if rate <= _ALIKE * left[0]]
+        found |= dict.fromkeys(group, _round(median(group)))
+        left = left[len(group) :]
+    return found
 
 
 def _range(values: list[Any], shown: Callable[[Any], str]) -> str:

@@ -16,7 +16,7 @@ from hocket.measure.discovered import Bottleneck, Found, rate_of
 _WINDOW: Final = 4  # messages of a stream under way
 _DATA, _END = 1, 2
 _LEAST_PAUSE, _MOST_PAUSE = 50e-6, 1e-3  # seconds between two looks: ranks of emulated hosts share cores
-_IDLE_PAUSE: Final = 0.1  # of ranks that do not measure: dozens of them would keep the cores from those that do
+_IDLE_PAUSE: Final = 0.1  # of ranks that do not measure: dozens would keep the cores from those that do
 
 
 class HostRanks:

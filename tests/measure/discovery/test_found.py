@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hocket import _core
 from hocket.cli._shared import measured as measured_networks
 from hocket.cli._shared.measured import answer, keep, kept_or_measured, write_network
 from hocket.errors import NetworkError
@@ -152,6 +153,25 @@ def test_what_is_known_between_some_of_the_hosts() -> None:
     assert some.bottlenecks == [from_the_other_side, Bottleneck([2], TWO.out, TWO.into)]
     assert measured.among(["n5", "n0"]).bottlenecks == [Bottleneck([0], HOST / 4, FOUR.into)]
     assert measured.among(["n0", "m0"]).out == [HOST, 0.0] and not measured.has(["n0", "m0"])
+
+
+def test_rates_that_noise_makes_differ_stand_as_one(tmp_path: Path) -> None:
+    """Four chained switches of eight hosts, whose rates come out some per cent apart; one host is really slow."""
+    rates = [HOST * (1 + 0.01 * (host * 7 % 11)) for host in range(32)]
+    links = [
+        Bottleneck([*range(8 * at, 8 * to)], HOST * 1.1, HOST * off)
+        for at, to, off in [(0, 1, 1.07), (2, 4, 1.09), (3, 4, 1.05)]
+    ]
+
+    def network(rates: list[float]) -> _core.Network:
+        write_network(found(32, tuple(links), out=rates, into=rates), str(tmp_path / "net.toml"))
+        return read_network(str(tmp_path / "net.toml"))
+
+    even, slow = network(rates), network([HOST / 10, *rates[1:]])
+    assert len({even.rate(channel) for channel in range(even.channels)}) == 2
+    plan = _core.plan(even, _core.Demand(32, 65536))
+    assert plan.predicted_seconds <= 1.02 * plan.bound_seconds
+    assert min(slow.rate(channel) for channel in range(slow.channels)) == pytest.approx(HOST / 10)
 
 
 def test_the_rate_of_a_stream() -> None:
