@@ -40,7 +40,7 @@ def gains() -> dict[tuple[str, int, str, bool], str]:
 def told(page: str) -> dict[tuple[str, int], list[str]]:
     """Figures of each row of the table of gains, in the order of the columns."""
     rows = {}
-    for line in PAGES[page].splitlines():
+    for line in PAGES[page].partition("### Beside the best")[0].splitlines():
         if not (match := re.match(rf"\| ({'|'.join(CALLS)})\b(.*)\|$", line)):
             continue
         size = next((SIZES[text] for text in SIZES if text in match[2]), 0)
@@ -70,11 +70,17 @@ def test_figures_over_the_best_algorithm_are_those_of_the_results() -> None:
     for line in (RESULTS / "best-native.md").read_text().splitlines():
         if len(cells := [cell.strip() for cell in line.split("|")[1:-1]]) == 11:
             measured[cells[2], cells[1], "shuffle" in cells[0]] = cells[10]
+    readme, evidence = (PAGES[page].replace("*", "") for page in ("README.md", "docs/evidence.md"))
+    evidence = evidence.partition("### Beside the best")[2].partition("\n### ")[0]
     for name, call in CALLS.items():
-        (line,) = re.findall(rf"^\| {name}\b.*\|$", PAGES["README.md"], re.MULTILINE)
-        for cell, at_random in zip(line.split("|")[3:-1:2], (False, True), strict=True):
-            told = re.findall(r"\d\.\d\d|–", cell.replace("*", "")) or ["–", "–"]
-            assert told == [measured.get((call, mpi, at_random), "–") for mpi in ("mpich", "openmpi")], name
+        expected = [
+            [measured.get((call, mpi, at_random), "–") for mpi in ("mpich", "openmpi")]
+            for at_random in (False, True)
+        ]
+        for page, columns in ((readme, slice(3, -1, 2)), (evidence, slice(2, -1))):
+            (line,) = re.findall(rf"^\| {name}\b.*\|$", page, re.MULTILINE)
+            told = [re.findall(r"\d\.\d\d|–", cell) for cell in line.split("|")[columns]]
+            assert [cell or ["–", "–"] for cell in told] == expected, name
 
 
 @pytest.mark.parametrize("page", PAGES)
