@@ -62,7 +62,8 @@ def topology(leaves: int, hosts: int, cables: int) -> str:
     common = "Downlink_Latency_ns 1000\nSwitch_Latency_ns 0\n"
     return (
         f"Nodes {leaves * hosts}\nTiers 2\nPodsize {leaves * hosts}\n"
-        f"Tier 0\nDownlink_speed_Gbps {GBIT}\nRadix_Down {hosts}\nRadix_Up 1\n{common}"
+        f"Tier 0\nDownlink_speed_Gbps {GBIT}\nRadix_Down {hosts}\nRadix_Up 1\n"
+        f"Oversubscribed {hosts // cables}\n{common}"
         f"Tier 1\nDownlink_speed_Gbps {GBIT * cables}\nRadix_Down {leaves}\n{common}"
     )
 
