@@ -1,9 +1,10 @@
 """A connection matrix with triggers for htsim (https://github.com/Broadcom/csg-htsim, sim/datacenter).
 
-Each message is a flow. A flow begins at time 0 or by one trigger; at its end its sender fires one trigger, its receiver
-another. What waits for several flows begins by a barrier of them. A flow that sets off others than the one its receiver
-sends next does so by tokens, flows of a byte: from its receiver to who waits, or back to its sender where the receiver
-itself waits. So every wait of the plan holds; a token costs a packet."""
+Each message is a flow. A flow begins at time 0 or by one trigger; when its sender has every acknowledgement it fires
+one trigger. (Receivers could be given one, too, but htsim's receivers never fire it.) What waits for several flows
+begins by a barrier of them. A flow that sets off one other, of its sender or receiver, fires that. Others do so by
+tokens, flows of a byte: from its receiver to who waits, or back to its sender where the receiver itself waits. So every
+wait of the plan holds; a token costs a packet."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,7 +23,6 @@ class _Flow:
     bytes: int
     trigger: int = 0  # 0: none, as the next
     sent: int = 0
-    received: int = 0
 
 
 @dataclass(slots=True)
@@ -78,23 +78,16 @@ def _matrix(plan: Transfers) -> _Matrix:
 
 
 def _fire(plan: Transfers, matrix: _Matrix, cause: int, waiting: list[int]) -> None:
-    """Start the waiting transfers at the end of ``cause``: one by its sender, one by its receiver, others by tokens."""
+    """Start the waiting transfers at the end of ``cause``: one alone by its trigger, several by tokens."""
     flow, flows = matrix.flows[cause], matrix.flows
-    if of_sender := [number for number in waiting if plan.transfers[number].src == flow.src]:
-        flow.sent = flows[of_sender[0]].trigger
-    others = [number for number in waiting if number not in of_sender[:1]]
-    if len(others) == 1 and plan.transfers[others[0]].src == flow.dst:
-        flow.received = flows[others[0]].trigger
-    elif others:
-        flow.received = matrix.trigger(1)
-        for number in others:
+    if len(waiting) == 1 and plan.transfers[waiting[0]].src in (flow.src, flow.dst):
+        flow.sent = flows[waiting[0]].trigger
+    elif waiting:
+        flow.sent = matrix.trigger(1)
+        for number in waiting:
             to = plan.transfers[number].src
-            flows.append(
-                _Flow(
-                    flow.dst, to if to != flow.dst else flow.src, TOKEN_BYTES, flow.received,
-                    received=flows[number].trigger,
-                )
-            )  # fmt: skip
+            end = to if to != flow.dst else flow.src
+            flows.append(_Flow(flow.dst, end, TOKEN_BYTES, flow.sent, flows[number].trigger))
 
 
 def _lines(plan: Transfers, matrix: _Matrix) -> Iterator[str]:
@@ -105,7 +98,6 @@ def _lines(plan: Transfers, matrix: _Matrix) -> Iterator[str]:
         begin = f"trigger {flow.trigger}" if flow.trigger else "start 0"
         line = f"{flow.src}->{flow.dst} id {number} {begin} size {flow.bytes}"
         line += f" send_done_trigger {flow.sent}" if flow.sent else ""
-        line += f" recv_done_trigger {flow.received}" if flow.received else ""
         yield line + "\n"
     for number, times in enumerate(matrix.fired[1:], 1):
         yield f"trigger id {number} " + ("oneshot" if times == 1 else f"barrier count {times}") + "\n"
