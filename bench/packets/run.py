@@ -25,46 +25,56 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from results_file import Row, begin, cells, provenance
 
 GBIT, MTU = 10, 4096  # of a host's link; bytes of a packet
+ROUTES = {"htsim_eqds": ("-strat", "ecmp_host", "-paths", 64), "htsim_ndp": ("-strat", "perm", "-paths", 64)}
 THROTTLE = 32  # sends of MPICH's scattered all-to-all before it waits for them
 Rounds = Callable[[int, int], list[list[int]]]  # whom a rank sends to, step by step, of so many ranks
 
 # Each rank receives in a step from those who send to it in that step.
 NATIVE: dict[str, Rounds] = {
-    "MPICH above 32 KiB: pairs": lambda rank, ranks: [[rank ^ step] for step in range(1, ranks)],
-    "MPICH up to 32 KiB: scattered": lambda rank, ranks: [
+    "pairs (MPICH above 32 KiB)": lambda rank, ranks: [[rank ^ step] for step in range(1, ranks)],
+    "32 sends at a time (MPICH up to 32 KiB)": lambda rank, ranks: [
         [(rank + i) % ranks for i in range(step, min(step + THROTTLE, ranks))] for step in range(1, ranks, THROTTLE)
     ],
-    "Open MPI: pairwise": lambda rank, ranks: [[(rank + step) % ranks] for step in range(1, ranks)],
 }  # fmt: skip
 
 
 def matrix(rounds: Rounds, ranks: int, size: int, node: list[int]) -> Iterator[str]:
-    """A connection matrix of htsim. Trigger 1 + steps × rank + s lets a rank's step s + 1 begin."""
+    """A connection matrix of htsim, whose senders alone tell that a flow has ended: a rank's next step begins when its
+    sends have, and in steps of one pair when both ranks' sends have. Trigger 1 + steps × rank + s begins step s + 1."""
     to = [rounds(rank, ranks) for rank in range(ranks)]
     steps = len(to[0]) - 1
-    yield f"Nodes {ranks}\nConnections {ranks * (ranks - 1)}\nTriggers {ranks * steps}\n"
+    pairs = all(len(peers) == 1 for peers in to[0])
     number = 0
+
+    def ends(rank: int, step: int) -> int:
+        """The trigger of a rank's step, which the two ranks of a pair share."""
+        return steps * (min(rank, to[rank][step][0]) if pairs else rank) + step + 1
+
+    lines, fired = [], dict[int, int]()
     for step in range(steps + 1):
         for rank in range(ranks):
-            begins = f"trigger {steps * rank + step}" if step else "start 0"
+            begins = f"trigger {ends(rank, step - 1)}" if step else "start 0"
             for peer in to[rank][step]:
                 number += 1
                 line = f"{node[rank]}->{node[peer]} id {number} {begins} size {size}"
                 if step < steps:
-                    line += f" send_done_trigger {steps * rank + step + 1} recv_done_trigger {steps * peer + step + 1}"
-                yield line + "\n"
-    for rank in range(ranks):
-        for step in range(steps):
-            yield f"trigger id {steps * rank + step + 1} barrier count {2 * len(to[rank][step])}\n"
+                    end = ends(rank, step)
+                    fired[end] = fired.get(end, 0) + 1
+                    line += f" send_done_trigger {end}"
+                lines.append(line + "\n")
+    yield f"Nodes {ranks}\nConnections {number}\nTriggers {len(fired)}\n"
+    yield from lines
+    for end, count in fired.items():
+        yield f"trigger id {end} barrier count {count}\n"
 
 
 def topology(leaves: int, hosts: int, cables: int) -> str:
     common = "Downlink_Latency_ns 1000\nSwitch_Latency_ns 0\n"
     return (
         f"Nodes {leaves * hosts}\nTiers 2\nPodsize {leaves * hosts}\n"
-        f"Tier 0\nDownlink_speed_Gbps {GBIT}\nRadix_Down {hosts}\nRadix_Up 1\n"
+        f"Tier 0\nDownlink_speed_Gbps {GBIT}\nRadix_Down {hosts}\nRadix_Up {cables}\n"
         f"Oversubscribed {hosts // cables}\n{common}"
-        f"Tier 1\nDownlink_speed_Gbps {GBIT * cables}\nRadix_Down {leaves}\n{common}"
+        f"Tier 1\nDownlink_speed_Gbps {GBIT}\nRadix_Down {leaves}\n{common}"
     )
 
 
@@ -77,10 +87,10 @@ def planned(network: str, size: int, output: Path) -> Row:
     return json.loads(said)
 
 
-def simulated(program: Path, flows: Path, network: Path, ranks: int) -> Row:
+def simulated(program: Path, flows: Path, network: Path, ranks: int, most: float) -> Row:
     """Seconds until the last flow has ended, and packets by htsim's own count."""
-    words = [program, "-nodes", ranks, "-tm", flows, "-topo", network, "-strat", "ecmp_host", "-paths", 1,
-             "-linkspeed", GBIT * 1000, "-mtu", MTU, "-end", 2_000_000, "-o", "/dev/null"]  # fmt: skip
+    words = [program, "-nodes", ranks, "-tm", flows, "-topo", network, *ROUTES[program.name],
+             "-linkspeed", GBIT * 1000, "-mtu", MTU, "-end", int(most * 1e6), "-o", "log"]  # fmt: skip
     last, ended = 0.0, 0
     packets: dict[str, str] = {}
     with subprocess.Popen(
@@ -92,9 +102,11 @@ def simulated(program: Path, flows: Path, network: Path, ranks: int) -> Row:
                 last, ended = max(last, float(found[1]) / 1e6), ended + 1
             elif line.startswith("New: "):
                 packets = dict(re.findall(r"(\w+): (\d+)", line))
-    if run.returncode:
-        sys.exit(f"{program.name} ended with {run.returncode}")
-    return {"flows_ended": ended, "seconds": last, "packets": packets["New"], "sent_again": packets["Rtx"]}
+    with flows.open(encoding="utf-8") as lines:
+        asked = sum("->" in line for line in lines)
+    if run.returncode or ended != asked:
+        sys.exit(f"{program.name}: exit code {run.returncode}, {ended} of {asked} flows ended")
+    return {"flows": ended, "seconds": last, "packets": packets["New"], "sent_again": packets["Rtx"]}
 
 
 def summary(heading: Row, rows: list[Row]) -> list[str]:
@@ -146,7 +158,7 @@ def main() -> None:
                 cases.append((f"{name}", order, flows.with_stem(f"flows{len(cases)}")))
                 cases[-1][2].write_text("".join(matrix(rounds, ranks, options.bytes, node)), encoding="utf-8")
         for name, order, path in cases:
-            for transport in ("roce", "eqds"):
+            for transport in ("ndp",):
                 row = {
                     "network": short,
                     "bytes": options.bytes,
@@ -156,7 +168,9 @@ def main() -> None:
                 }
                 if options.only not in f"{transport} {order} {name}":
                     continue
-                found = simulated(options.folder / f"htsim_{transport}", path, network, ranks)
+                found = simulated(
+                    options.folder / f"htsim_{transport}", path, network, ranks, 20 * said["bound_seconds"]
+                )
                 results.add(
                     row | found | {"bound": said["bound_seconds"], "predicted": said["predicted_seconds"]}
                 )
