@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parent / "choose"))
 from jobs import CELL, Job, JobError, add_cells, measure_cells
 
 from hocket.launch.mpi import Mpi, MpiFamily
-from results_file import Row, alternating, begin, cells, grouped, provenance, section
+from results_file import Block, Row, alternating, begin, cells, grouped, provenance
 
 CALLS = {  # as the libraries name the call of a cell
     "changing": "alltoall",
@@ -96,7 +96,7 @@ def measure(job: Job, cell: Row, options: argparse.Namespace) -> Iterator[Row]:
             yield run(ordered, f"{name}, ordered", candidates[name], options.timeout)
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
+def summary(heading: Row, rows: list[Row]) -> list[Block]:
     told, every = [], []
     for key, of in grouped(sorted(rows, key=itemgetter(*CELL)), *CELL, "calls").items():
         jobs = grouped([row for row in of if row["seconds"] is not None], "algorithm")
@@ -116,21 +116,16 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     head = ["place", "MPI", "collective", "bytes", "calls"]
     return [
         "# Beside the best algorithm that the library has",
-        "",
         f"{provenance(heading)}.",
-        "",
-        *cells(
+        cells(
             [*head, "default, s", "best native, s", "ranks by `hocket order`, s", "Hocket, s", "over default",
              "over the best"],
             told,
         ),
-        "",
-        "Seconds of all calls of a job, the median of its jobs. Hocket: default settings, nothing known from before.",
+        "Seconds of all calls of a job, the median of its jobs. Hocket: default settings, nothing known from before.\n"
         "The best native is the fastest of all below, so that chance is on its side.",
-        *section(
-            "All algorithms",
-            cells([*head, "seconds", "stopped after twice the default's time, or failed"], every),
-        ),
+        "## All algorithms",
+        cells([*head, "seconds", "stopped after twice the default's time, or failed"], every),
     ]  # fmt: skip
 
 

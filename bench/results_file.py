@@ -1,7 +1,8 @@
 """Result files of benches: NAME.csv, one row a measurement, and NAME.md, its summary, made from the CSV file.
 
 Lines ``# key: value`` at the top hold what is the same for all rows. An empty cell is None. A cell with
-semicolons is a list: raw repetitions of one measurement (``values``), or NAME=VALUE (``pairs``).
+semicolons is a list: raw repetitions of one measurement (``values``), or NAME=VALUE (``pairs``). A summary is blocks,
+text or the lines of a table, between which the file has empty lines.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 RESULTS: Final = ROOT / "bench" / "results"
 
 Row = dict[str, Any]
-Summary = Callable[[Row, list[Row]], Iterable[str]]  # heading, rows: the lines of the .md file
+Block = str | Sequence[str]
+Summary = Callable[[Row, list[Row]], Iterable[Block]]  # heading, rows: the blocks of the .md file
 
 
 def write(path: Path, heading: Mapping[str, Any], rows: Sequence[Row]) -> None:
@@ -80,11 +82,6 @@ def cells(head: Iterable[Any], rows: Iterable[Iterable[Any]]) -> list[str]:
     return [first, f"|{'---|' * len(head)}", *others]
 
 
-def section(title: str, lines: Iterable[str], *said: str) -> list[str]:
-    """Lines of Markdown: a heading, what is said, and then these."""
-    return ["", f"## {title}", "", *said, *([""] if said else []), *lines]
-
-
 def provenance(heading: Row) -> str:
     told = [f"`{heading['command']}`", heading["date"], heading.get("machine")]
     told.append(f"Python {heading['python']}" if "python" in heading else None)
@@ -131,10 +128,10 @@ class Results:
     def summarise(self) -> str:
         """Writes the summary of the CSV file that is there."""
         heading, rows = read(self.path)
-        lines = [*self.summary(heading, rows)]
+        blocks = [*self.summary(heading, rows)]
         if "note" in heading:  # what somebody wrote into the file after the fact
-            lines += ["", textwrap.fill(heading["note"], 120, break_long_words=False, break_on_hyphens=False)]
-        text = "\n".join(lines) + "\n"
+            blocks.append(textwrap.fill(heading["note"], 120, break_long_words=False, break_on_hyphens=False))
+        text = "\n\n".join(block if isinstance(block, str) else "\n".join(block) for block in blocks) + "\n"
         self.path.with_suffix(".md").write_text(text, encoding="utf-8")
         return text
 

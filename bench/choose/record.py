@@ -20,7 +20,7 @@ from statistics import median
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from jobs import CELL, Job, Told, add_cells, measure_cells
 
-from results_file import Row, begin, cells, grouped, provenance, values
+from results_file import Block, Row, begin, cells, grouped, provenance, values
 
 NAMED = re.compile(r"predicted milliseconds:((?: \S+ \S+)+)")
 
@@ -49,7 +49,7 @@ def record(job: Job, cell: Row, arguments: argparse.Namespace) -> list[Row]:
     return rows
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
+def summary(heading: Row, rows: list[Row]) -> list[Block]:
     """Median costs, a line a cell."""
     told = []
     for key, of in grouped(rows, *CELL).items():
@@ -60,7 +60,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         )
         told.append([*key, len(values(of[0]["costs"])), f"{of_native * 1e3:.3g}", len(others), name, gain])
     head = [*CELL, "calls", "native, ms", "other candidates", "fastest of them", "times as fast"]
-    return ["# Records of candidates", "", f"{provenance(heading)}.", "", *cells(head, told)]
+    return ["# Records of candidates", f"{provenance(heading)}.", cells(head, told)]
 
 
 def main() -> None:

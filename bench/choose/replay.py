@@ -29,7 +29,7 @@ from hocket.units import parse_rate
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from jobs import CELL, ranks_of
 
-from results_file import RESULTS, Row, begin, cells, grouped, provenance, read, values
+from results_file import RESULTS, Block, Row, begin, cells, grouped, provenance, read, values
 
 BLOCK = 4
 GAINFUL = 1.15  # times as fast: a place with something to gain
@@ -209,7 +209,7 @@ def rows_of(records: list[Row], calls: Sequence[int], runs: int) -> list[Row]:
     return rows
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
+def summary(heading: Row, rows: list[Row]) -> list[Block]:
     """A line for each policy and number of calls."""
 
     def text(numbers: list[float]) -> str:
@@ -230,13 +230,10 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     gainful = sum(of[0]["gain"] >= GAINFUL for of in places.values())
     return [
         "# Replay",
-        "",
         f"{provenance(heading)}.",
-        "",
-        f"{len(places)} cells, {gainful} with a candidate at least {GAINFUL} times as fast as the library's call.",
+        f"{len(places)} cells, {gainful} with a candidate at least {GAINFUL} times as fast as the library's call.\n"
         "Median and worst over the cells, of each the median run.",
-        "",
-        *cells(
+        cells(
             ["policy", "calls", "first job over best and one native call, gainful cells", "the same, MPI_Alltoallv",
              "second job over best", "first job over native", "the same, all cells", "mean, cells without a gain"],
             told,

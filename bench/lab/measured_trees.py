@@ -40,7 +40,7 @@ sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "cho
 from jobs import PROGRAM, scheduling_variables
 
 from mpi_jobs import add_mpi, compiled, mpis
-from results_file import Row, begin, cells, grouped, provenance
+from results_file import Block, Row, begin, cells, grouped, provenance
 
 HOCKET = [sys.executable, "-m", "hocket"]
 RATIOS = (1, 1, 2, 3, 4, 8, 16)
@@ -213,7 +213,7 @@ def jobs(mpi: Mpi, work: Path, lab: list[str], true: Path, measured: Path) -> Ro
     return row
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
+def summary(heading: Row, rows: list[Row]) -> list[Block]:
     told = []
     for mpi, of in grouped(rows, "mpi").items():
         right = [row for row in of if row["found"] == row["bottlenecks"] and not row["invented"]]
@@ -233,12 +233,9 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
             }
     return [
         "# Networks measured without a file: random trees",
-        "",
         f"{provenance(heading)}.",
-        "",
-        *cells(head, told),
-        "",
-        *cells(names, [[math.nan if row[name] is None else row[name] for name in names] for row in rows]),
+        cells(head, told),
+        cells(names, [[math.nan if row[name] is None else row[name] for name in names] for row in rows]),
     ]
 
 

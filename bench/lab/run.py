@@ -28,7 +28,7 @@ from hocket.network import NetworkDescription, read_network_description
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import add_mpi, compiled, mpis
-from results_file import ROOT, Row, alternating, begin, cells, grouped, provenance, spread
+from results_file import ROOT, Block, Row, alternating, begin, cells, grouped, provenance, spread
 
 NETWORKS = ROOT / "examples/networks"
 TOPOLOGIES = {"b": NETWORKS / "paper-b.toml", "c": NETWORKS / "paper-c.toml"}
@@ -109,10 +109,10 @@ def settings_of(arguments: argparse.Namespace) -> Row:
     return {name: value for name, value in vars(arguments).items() if name in SETTINGS}
 
 
-def emulated(what: str, heading: Row) -> list[str]:
-    """The first lines of a summary."""
+def emulated(what: str, heading: Row) -> list[Block]:
+    """The first blocks of a summary."""
     told = ", ".join(f"{name} {heading[name]}" for name in SETTINGS if heading.get(name) is not None)
-    return [f"# {what} on the emulated cluster", "", f"{provenance(heading)}; {told}.", ""]
+    return [f"# {what} on the emulated cluster", f"{provenance(heading)}; {told}."]
 
 
 def over_bound(rows: list[Row]) -> dict[str, list[float]]:
@@ -122,7 +122,7 @@ def over_bound(rows: list[Row]) -> dict[str, list[float]]:
     }
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
+def summary(heading: Row, rows: list[Row]) -> list[Block]:
     """Medians per topology, MPI and size."""
     told = []
     for key, of in grouped(rows, "topology", "mpi", "placement", "bytes").items():
@@ -133,9 +133,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     columns = ["topology", "MPI", "placement", "bytes", "scheduled / bound", "native / bound"]
     return [
         *emulated(heading["pattern"].capitalize(), heading),
-        *cells([*columns, "native / scheduled", "repetitions"], told),
-        "",
-        "Median (minimum–maximum) of time / bound; jobs of both candidates alternate. The bound is",
+        cells([*columns, "native / scheduled", "repetitions"], told),
+        "Median (minimum–maximum) of time / bound; jobs of both candidates alternate. The bound is\n"
         "what the wires must carry / rate, without packet headers (5 %).",
     ]
 

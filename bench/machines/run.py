@@ -30,7 +30,7 @@ from predict import Prediction, Predictor, best_among_two, predictions, report
 import hocket
 from hocket.errors import HocketError
 from model import Costs, Fabric, Habits, Phase, Program, seconds
-from results_file import Row, begin, cells, grouped, provenance, section
+from results_file import Block, Row, begin, cells, grouped, provenance
 
 SOURCE: Final = (
     "Times: PICO's results, condensed (HLC-Lab/pico, MIT licence, © 2025 Daniele De Sensi and Saverio Pasqualoni; "
@@ -169,23 +169,22 @@ def right(rows: Sequence[Row]) -> str:
     return "–" if part is None or alone is None else f"{part:.0%} ({alone:.0%})"
 
 
-def summary(heading: Row, rows: list[Row]) -> Iterator[str]:
+def summary(heading: Row, rows: list[Row]) -> Iterator[Block]:
     head = ["", "cells", "median error", "90th percentile", f"within {BOUND:.0%}"]
     theirs = [row for row in rows if row["use"] != "ours"]
     blind = [row for row in theirs if row["use"] == "blind"]
     yield "# Timings published by others, predicted"
-    yield ""
     yield f"{SOURCE}. {provenance(heading)}."
-    yield ""
-    yield "Error: |predicted − measured| / measured, of medians, of vectors of 32 KiB and more, of cells without"
-    yield "those that costs were fitted on. Targets: median ≤ 15 %, 90 % of cells within 35 %, the best measured"
-    yield "algorithm among the two best predicted in ≥ 80 % of cells with three algorithms or more, those predicted"
-    yield "equal within 1 % taken together (in brackets: not)."
-    yield ""
+    yield (
+        "Error: |predicted − measured| / measured, of medians, of vectors of 32 KiB and more, of cells without\n"
+        "those that costs were fitted on. Targets: median ≤ 15 %, 90 % of cells within 35 %, the best measured\n"
+        "algorithm among the two best predicted in ≥ 80 % of cells with three algorithms or more, those predicted\n"
+        "equal within 1 % taken together (in brackets: not)."
+    )
     lines = [["all", *figures(blind), right(theirs)]]
     for system, own in grouped(theirs, "system").items():
         lines.append([system, *figures([row for row in own if row["use"] == "blind"]), right(own)])
-    yield from cells([*head, "best among two"], lines)
+    yield cells([*head, "best among two"], lines)
     runs = {system: measured_again(own) for system, own in grouped(theirs, "system").items()}
     again = [
         [system, twice, f"{median(far):.1%}", f"{sum(one <= BOUND for one in far) / len(far):.1%}"]
@@ -193,42 +192,43 @@ def summary(heading: Row, rows: list[Row]) -> Iterator[str]:
         if twice
     ]
     if again:
-        again_table = cells(["", "cells", "median difference", f"within {BOUND:.0%}"], again)
-        said = "Cells that several runs measured, and how far each run is from each other one."
-        yield from section("The same cell, measured again", again_table, said)
+        yield "## The same cell, measured again"
+        yield "Cells that several runs measured, and how far each run is from each other one."
+        yield cells(["", "cells", "median difference", f"within {BOUND:.0%}"], again)
     jobs = grouped(theirs, "system", "nodes", "ranks_per_node", "collective")
     by_job = (
         [f"{system}, {nodes}, {_each(ranks)}{collective}", *figures(part), right(own)]
         for (system, nodes, ranks, collective), own in jobs.items()
         if (part := [row for row in own if row["use"] == "blind"])
     )
-    yield from section("By job", cells([*head, "best among two"], by_job))
+    yield "## By job"
+    yield cells([*head, "best among two"], by_job)
+    yield "## By size"
     sizes = sorted(grouped(blind, "bytes").items())
-    by_size = ([f"{size:,}", *figures(part)] for size, part in sizes)
-    yield from section("By size", cells(["bytes", *head[1:]], by_size))
+    yield cells(["bytes", *head[1:]], ([f"{size:,}", *figures(part)] for size, part in sizes))
+    yield "## By algorithm"
+    yield "Bias: median of measured / predicted; above 1, the model is too fast."
     algorithms = sorted(grouped(blind, "collective", "algorithm").items(), key=lambda item: item[0])
     by_algorithm = (
         [f"{c} {a}", *figures(part), f"{median(ratios(part)):.2f}"] for (c, a), part in algorithms
     )
-    said = "Bias: median of measured / predicted; above 1, the model is too fast."
-    yield from section("By algorithm", cells(["algorithm", *head[1:], "bias"], by_algorithm), said)
-    missing = grouped(
-        [row for row in theirs if row["use"] == "not modelled"], "collective", "algorithm", "reason"
+    yield cells(["algorithm", *head[1:], "bias"], by_algorithm)
+    yield "## Not modelled"
+    missing = [row for row in theirs if row["use"] == "not modelled"]
+    yield f"{len(missing)} of {len(theirs)} cells."
+    reasons = grouped(missing, "collective", "algorithm", "reason").items()
+    yield cells(
+        ["algorithm", "cells", "reason"], ([f"{c} {a}", len(own), why] for (c, a, why), own in reasons)
     )
-    total = sum(map(len, missing.values()))
-    unknown = ([f"{c} {a}", len(own), why] for (c, a, why), own in missing.items())
-    said = f"{total} of {len(theirs)} cells."
-    yield from section("Not modelled", cells(["algorithm", "cells", "reason"], unknown), said)
+    yield "## What Hocket's schedules would take there"
+    yield (
+        "By the same frozen costs, phase by phase, with the token that releases each; buffers are kept between calls.\n"
+        "In brackets: the prediction times the 10th and 90th percentile of measured / predicted among the blind cells\n"
+        "of the same machine and collective. It wins or loses where the whole bracket lies on one side of the best\n"
+        "time that was measured."
+    )
     head = ["job", "bytes", "Hocket's algorithm", "predicted µs", "best measured µs", "by", ""]
-    ours = (_ours(row, blind) for row in sorted(rows, key=_place) if row["use"] == "ours")
-    yield from section(
-        "What Hocket's schedules would take there",
-        cells(head, ours),
-        "By the same frozen costs, phase by phase, with the token that releases each; buffers are kept between calls.",
-        "In brackets: the prediction times the 10th and 90th percentile of measured / predicted among the blind cells",
-        "of the same machine and collective. It wins or loses where the whole bracket lies on one side of the best",
-        "time that was measured.",
-    )
+    yield cells(head, (_ours(row, blind) for row in sorted(rows, key=_place) if row["use"] == "ours"))
 
 
 def _place(row: Row) -> tuple[Any, ...]:

@@ -31,7 +31,7 @@ from run import PROGRAM, emulated, environments_of, lab_options, lab_up, setting
 from run import job as job_of_lab
 
 from mpi_jobs import compiled, mpis
-from results_file import Row, alternating, begin, cells, grouped, spread
+from results_file import Block, Row, alternating, begin, cells, grouped, spread
 
 Places = dict[str, tuple[list[tuple[str, int]], dict[str, str]]]
 
@@ -103,7 +103,7 @@ def measure(
     return rows
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
+def summary(heading: Row, rows: list[Row]) -> list[Block]:
     """Medians of both orders."""
     gains = ["times as fast", "of its ring, by rates"]
     reordered = any(row["call"] == "reordered-halo" for row in rows)
@@ -116,8 +116,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         told.append([*key, *shown, f"{gain:.2f}", f"{of[0]['gain by rates']:.2f}"])
     return [
         *emulated(f"Native calls in both orders, {heading['network']},", heading),
-        *cells(["MPI", "seed", "call", "bytes", "at random", "ordered", *gains], told),
-        "",
+        cells(["MPI", "seed", "call", "bytes", "at random", "ordered", *gains], told),
         f"Milliseconds a call, median (minimum–maximum). {loaded}; every byte is checked.",
     ]
 

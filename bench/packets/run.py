@@ -22,7 +22,7 @@ from pathlib import Path
 from random import Random
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from results_file import Row, begin, cells, provenance
+from results_file import Block, Row, begin, cells, provenance
 
 GBIT, MTU = 10, 4096  # of a host's link; bytes of a packet
 ROUTES = {"htsim_eqds": ("-strat", "ecmp_host", "-paths", 64), "htsim_ndp": ("-strat", "perm", "-paths", 64)}
@@ -109,7 +109,7 @@ def simulated(program: Path, flows: Path, network: Path, ranks: int, most: float
     return {"flows": ended, "seconds": last, "packets": packets["New"], "sent_again": packets["Rtx"]}
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
+def summary(heading: Row, rows: list[Row]) -> list[Block]:
     names = [
         "network",
         "bytes",
@@ -126,11 +126,9 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
             for row in rows]  # fmt: skip
     return [
         "# All-to-alls of a thousand hosts, packet by packet",
-        "",
-        f"{provenance(heading)}, csg-htsim.",
+        f"{provenance(heading)}, csg-htsim.\n"
         f"Links of hosts {GBIT} Gbit/s, 1 µs a link, packets of {MTU} bytes. The bound is that of the busiest channel.",
-        "",
-        *cells([*names[:-2], "seconds", "over the bound"], told),
+        cells([*names[:-2], "seconds", "over the bound"], told),
     ]
 
 

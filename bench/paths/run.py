@@ -32,7 +32,7 @@ from hocket.network import read_known_network, read_network_description
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import add_mpi, compiled, mpis
-from results_file import ROOT, Results, Row, alternating, begin, cells, grouped, provenance, spread
+from results_file import ROOT, Block, Results, Row, alternating, begin, cells, grouped, provenance, spread
 
 TIMES = ROOT / "bench/lab/collective_times.c"
 TOTAL = ROOT / "bench/choose/total_time.c"
@@ -200,7 +200,7 @@ def table(rows: list[Row], ours: str) -> list[str]:
     return cells([*head, *names, f"native / {ours.split(', ')[-1].split()[0]}", "seeds"], told)
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
+def summary(heading: Row, rows: list[Row]) -> list[Block]:
     """Medians over the seeds."""
     calls = [row for row in rows if row["calls"] == 1]
     jobs = [row for row in rows if row["calls"] > 1]
@@ -211,24 +211,20 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         if name in (SPREAD, HELD, DEFAULT)
     }
     settings = ", ".join(f"{name} {heading[name]}" for name in SETTINGS)
-    lines = [
+    blocks: list[Block] = [
         "# Ethernet with many paths, on the emulated cluster",
-        "",
         f"{provenance(heading)}; {settings}, load average {heading['load']} at the start.",
-        "",
-        *table(calls, HELD),
-        "",
-        "Time over the bound of full bisection: median (minimum–maximum) over seeds of the hash, of each the median of",
-        "the calls of a job. Ranks are in order for all-to-alls, at random for the others. Every byte was compared.",
-        "Packet headers take 5 % of the wires, which the bound leaves out.",
+        table(calls, HELD),
+        "Time over the bound of full bisection: median (minimum–maximum) over seeds of the hash, of each the "
+        "median of\nthe calls of a job. Ranks are in order for all-to-alls, at random for the others. Every byte was "
+        "compared.\nPacket headers take 5 % of the wires, which the bound leaves out.",
     ]
     if jobs:
-        lines += ["", *table(jobs, DEFAULT), "", "Whole jobs as users start them, learning included."]
+        blocks += [table(jobs, DEFAULT), "Whole jobs as users start them, learning included."]
     return [
-        *lines,
-        "",
-        f"Finding paths took {found[0][0]:.1f} to {found[-1][0]:.1f} s and at most {max(f[1] for f in found)} packets",
-        f"a pair; at most {max(f[2] for f in found)} ports were without an answer. Of the connections to hosts of the",
+        *blocks,
+        f"Finding paths took {found[0][0]:.1f} to {found[-1][0]:.1f} s and at most {max(f[1] for f in found)} packets\n"
+        f"a pair; at most {max(f[2] for f in found)} ports were without an answer. Of the connections to hosts of the\n"
         "plan, as far as ranks told of them, these were on its ports: "
         + ", ".join(f"{name} {on} of {all_of}" for name, (on, all_of) in connections.items())
         + ".",

@@ -28,7 +28,7 @@ from hocket.demand.collectives import find
 from hocket.planning.bounds import free_routes
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from results_file import Row, begin, table
+from results_file import Block, Row, begin, table
 
 GIB: Final = 1 << 30
 NVLINK: Final = 25e9  # bytes/s
@@ -161,20 +161,17 @@ def measure(case: Case) -> Row:
     }
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
+def summary(heading: Row, rows: list[Row]) -> list[Block]:
     over = [row["our_seconds"] / row["published_seconds"] for row in rows]
     return [
         "# Plans beside those of other compilers",
-        "",
-        f"`{heading['command']}`, {heading['date']}. TACOS: times that its tests expect. TE-CCL: finish times of",
-        "1 GB in its published outputs. SCCL: steps of 24 MB on a DGX-1. Times of others are theirs, by their models;",
-        "ours are predicted for the same bytes and latencies. ForestColl is compared in",
-        "[all-gather-bounds](all-gather-bounds.md): its trees reach that bound. Cables between chassis go one way in",
+        f"`{heading['command']}`, {heading['date']}. TACOS: times that its tests expect. TE-CCL: finish times of\n"
+        "1 GB in its published outputs. SCCL: steps of 24 MB on a DGX-1. Times of others are theirs, by their models;\n"
+        "ours are predicted for the same bytes and latencies. ForestColl is compared in\n"
+        "[all-gather-bounds](all-gather-bounds.md): its trees reach that bound. Cables between chassis go one way in\n"
         "TE-CCL's graphs and both ways here, one for two.",
-        "",
         f"Ours over theirs: median {median(over):.3f}, {min(over):.3f} to {max(over):.3f}.",
-        "",
-        *table(
+        table(
             "system | network | ranks | collective | bound ms | theirs / bound | ours / bound | ours / theirs"
             " | algorithm | planning s",
             lambda row: (

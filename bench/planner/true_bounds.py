@@ -26,7 +26,7 @@ from hocket.planning.bounds import free_routes
 from hocket.planning.plan import whole_phases
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from results_file import Row, begin, grouped, provenance, section, table
+from results_file import Block, Row, begin, grouped, provenance, table
 
 MOST_SECONDS: Final = 5.0
 MOST_RATIO: Final = 1.05
@@ -187,22 +187,22 @@ def by_shortest_paths(network: _core.Network) -> _core.Network:
     )
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
+def summary(heading: Row, rows: list[Row]) -> list[Block]:
     far = [row for row in rows if row["ratio"] > MOST_RATIO]
     slow = [row for row in rows if row["hosts"] <= 512 and row["plan_seconds"] > MOST_SECONDS]
-    lines = [
+    blocks: list[Block] = [
         "# All-to-alls over the bound of any routes",
-        "",
-        f"{provenance(heading)}, shared with other work.",
-        "In phases: B, maximum concurrent flow, whatever the routes, messages divided among ways; P, the hosts' ports;",
-        "A, the busiest channel of the routes; S, the plan, which the verifier accepts. Before: graphs by shortest",
-        "paths, on the channels that carry least so far. Seconds: to build the network, with its routes; to plan.",
-        "Where hosts forward, ranks may pass on parts of messages: S is the predicted time in such phases.",
-        "",
-        f"{len(rows) - len(far)} of {len(rows)} networks are within {MOST_RATIO} of max(B, P); "
-        f"{len(slow)} of at most 512 hosts take more than {MOST_SECONDS:.0f} s.",
-        *(f"Missed: {row['family']}, {row['network']}: {row['ratio']:.3f}." for row in far),
-        *(f"Slow: {row['family']}, {row['network']}: {row['plan_seconds']:.1f} s." for row in slow),
+        f"{provenance(heading)}, shared with other work.\n"
+        "In phases: B, maximum concurrent flow, whatever the routes, messages divided among ways; P, the hosts' "
+        "ports;\nA, the busiest channel of the routes; S, the plan, which the verifier accepts. Before: graphs by "
+        "shortest\npaths, on the channels that carry least so far. Seconds: to build the network, with its routes; to "
+        "plan.\nWhere hosts forward, ranks may pass on parts of messages: S is the predicted time in such phases.",
+        [
+            f"{len(rows) - len(far)} of {len(rows)} networks are within {MOST_RATIO} of max(B, P); "
+            f"{len(slow)} of at most 512 hosts take more than {MOST_SECONDS:.0f} s.",
+            *(f"Missed: {row['family']}, {row['network']}: {row['ratio']:.3f}." for row in far),
+            *(f"Slow: {row['family']}, {row['network']}: {row['plan_seconds']:.1f} s." for row in slow),
+        ],
     ]
     head = "network | hosts | B | by | P | A | S | S / max(B, P) | before: A | S | ratio | routes | plan"
 
@@ -217,9 +217,8 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
         )
 
     for family, of in grouped(rows, "family").items():
-        lines += section(family[0].upper() + family[1:], table(head, line, of))
-    lines += ["", "A + behind B: no prices were proven best; B may be larger."]
-    return lines
+        blocks += [f"## {family[0].upper()}{family[1:]}", table(head, line, of)]
+    return [*blocks, "A + behind B: no prices were proven best; B may be larger."]
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from typing import Final
 from hocket import _core
 
 sys.path.extend([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "tests")])
-from results_file import Row, begin, provenance, table
+from results_file import Block, Row, begin, provenance, table
 from strategies import RATE, random_tree
 
 SIZES: Final = (1 << 20, 1 << 16, 1 << 10)
@@ -64,17 +64,15 @@ def row(hosts: str, size: int, measured: list[tuple[float, str, float]]) -> Row:
     }
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
+def summary(heading: Row, rows: list[Row]) -> list[Block]:
     return [
         "# All-to-alls on trees whose links differ in rate",
-        "",
-        f"{provenance(heading)}, shared with other work.",
+        f"{provenance(heading)}, shared with other work.\n"
         "What `auto` plans on random trees: hosts of one to four times a rate, inter-switch links of one to ten "
-        "times. Every plan",
-        "passed the verifier, waits included. Time: simulated, pair-wise tokens, latencies counted, over the bound of",
+        "times. Every plan\n"
+        "passed the verifier, waits included. Time: simulated, pair-wise tokens, latencies counted, over the bound of\n"
         "the busiest channel, which counts none. Planning: the longest of the group, CPU seconds.",
-        "",
-        *table(
+        table(
             "hosts | bytes | trees | median | 9th decile | worst | above 1.15 | list / packing / tree | planned in s",
             "{hosts} | {bytes:,} | {trees} | {median:.3f} | {ninth_decile:.3f} | {worst:.3f} | {above_1_15}"
             " | {list} / {packing} / {tree} | {plan_cpu_seconds:.2f}",

@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mpi_jobs import add_mpi, mpis
-from results_file import Row, begin, cells, grouped, provenance
+from results_file import Block, Row, begin, cells, grouped, provenance
 
 HERE = Path(__file__).parent
 NETWORK = "chain:8,8,8,8"
@@ -39,7 +39,7 @@ PROGRAMS = {  # command, and what it does
 }
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
+def summary(heading: Row, rows: list[Row]) -> list[Block]:
     def line(case: tuple[str, ...], of_case: list[Row]) -> list[str]:
         ratios = [float(row["with"]) / float(row["without"]) for row in of_case]
         seconds = (sum(float(row[way]) for row in of_case) / len(of_case) for way in ("without", "with"))
@@ -49,13 +49,11 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
 
     return [
         "# Whole programs",
-        "",
-        f"{provenance(heading)}.",
-        f"{NETWORK} in the lab, 50 Mbit/s, a rank a host, two cores for all. Wall seconds of whole jobs.",
+        f"{provenance(heading)}.\n"
+        f"{NETWORK} in the lab, 50 Mbit/s, a rank a host, two cores for all. Wall seconds of whole jobs.\n"
         "With Hocket by its defaults; nothing is known from before. Start-up is counted. Below 1 is a gain.",
-        "",
-        *cells(["program", "MPI", "ranks", "what", "without, s", "with, s", "with / without"],
-               (line(case, of_case) for case, of_case in grouped(rows, "program", "mpi", "order").items())),
+        cells(["program", "MPI", "ranks", "what", "without, s", "with, s", "with / without"],
+              (line(case, of_case) for case, of_case in grouped(rows, "program", "mpi", "order").items())),
     ]  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from hocket.system.text import picked
 sys.path.extend([str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "tests")])
 from mpi_jobs import add_mpi, mpis
 from random_runs import Launch, alike, compare, compile_command, shrink
-from results_file import Row, begin, cells, grouped, pairs, provenance, read, write
+from results_file import Block, Row, begin, cells, grouped, pairs, provenance, read, write
 
 
 def run_launch(mpi: Mpi, program: Path, launch: Launch, exports: list[str], shrinks: bool) -> Row:
@@ -60,7 +60,7 @@ def calls_of(rows: list[Row]) -> list[tuple[str, str, str]]:
     return found
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
+def summary(heading: Row, rows: list[Row]) -> list[Block]:
     """Sums for each MPI, and what became of its calls."""
     sums = []
     for name, of in sorted(grouped(rows, "mpi").items()):
@@ -76,14 +76,10 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     ranks = [row["ranks"] for row in rows]
     return [
         "# Random MPI programs with and without the preload library",
-        "",
         f"{provenance(heading)}, seeds {heading['first']} to {last}. A launch differs if a rank of one "
         "of its programs received other bytes, another status or error than without it, or did not end.",
-        "",
-        *cells([*columns, "failed without Hocket, repeated"], sums),
-        "",
-        *cells(("call", "scheduled", "served by the MPI library"), calls_of(rows)),
-        "",
+        cells([*columns, "failed without Hocket, repeated"], sums),
+        cells(("call", "scheduled", "served by the MPI library"), calls_of(rows)),
         "Calls: of a rank, in the half of the launches that asked (`--report`). "
         f"Networks: {networks}. Flow control: {flows}. Ranks: {min(ranks)} to {max(ranks)}. "
         f"Programs with several threads: {threaded:,}. The settings of each launch: the CSV file.",

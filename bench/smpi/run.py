@@ -21,7 +21,7 @@ from hocket.network import read_network
 from hocket.units import format_bytes, format_time
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from results_file import Row, begin, cells, grouped, provenance, section
+from results_file import Block, Row, begin, cells, grouped, provenance
 
 # The topologies of Faraj and Yuan, and a tree with unequal branches; 1 Gbit/s everywhere.
 NETWORKS = {
@@ -119,18 +119,16 @@ def missed(results: list[Result]) -> list[str]:
     return problems
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
+def summary(heading: Row, rows: list[Row]) -> list[Block]:
     """Per network and size one row: each algorithm's time over the bound."""
     results = [Result(**row) for row in rows]
-    lines = [
+    blocks: list[Block] = [
         "# SimGrid SMPI as referee",
-        "",
-        f"{provenance(heading)}, {heading['simgrid']}.",
-        "Simulated time of an all-to-all over its bandwidth bound (largest load × bytes / rate), links of",
+        f"{provenance(heading)}, {heading['simgrid']}.\n"
+        "Simulated time of an all-to-all over its bandwidth bound (largest load × bytes / rate), links of\n"
         f"{RATE}/s; in brackets how far Hocket's own prediction is from it. Made by `make bench NAME=smpi`.",
-        "",
-        "Simulated, not measured: SMPI's flows have no queues and no drops: posting everything at once",
-        "(basic_linear, window:K with a large K) is free of cost here, but not on a real Ethernet.",
+        "Simulated, not measured: SMPI's flows have no queues and no drops: posting everything at once\n"
+        "(basic_linear, window:K with a large K) is free of cost here, but not on a real Ethernet.\n"
         "Flows share a full link in inverse proportion to the latency of their routes, as under TCP.",
     ]
     for title, algorithms in (("The tree schedule, by flow control", FLOWS), ("Algorithms of SMPI", NATIVES)):
@@ -140,9 +138,9 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
             told.append(
                 [name, format_bytes(size), format_time(latency), *(found.get(a, "") for a in algorithms)]
             )
-        lines += section(title, cells(["network", "message", "link latency", *algorithms], told))
+        blocks += [f"## {title}", cells(["network", "message", "link latency", *algorithms], told)]
     reasons = sorted({f"- {r.network}, {r.algorithm}: {r.reason}" for r in results if r.reason})
-    return [*lines, "", "No result (—):", "", *reasons] if reasons else lines
+    return [*blocks, "No result (—):", reasons] if reasons else blocks
 
 
 def _cell(result: Result) -> str:

@@ -11,14 +11,14 @@ import json
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 from hocket.launch.mpi import Mpi, find_mpi, launch_command
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from results_file import Row, begin, cells, grouped, median_ratio, provenance, section, table, values
+from results_file import Block, Row, begin, cells, grouped, median_ratio, provenance, table, values
 
 SORTERS: Final = Path(__file__).with_name("sorters.py")
 DISTRIBUTIONS: Final = ("uniform", "zipf", "equal", "sorted", "reversed")
@@ -93,18 +93,17 @@ PARTS: Final[dict[str, tuple[str, Callable[[list[Row]], list[str]]]]] = {
 }
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
-    lines = [
-        "# Sorting",
-        "",
+def summary(heading: Row, rows: list[Row]) -> Iterator[Block]:
+    yield "# Sorting"
+    yield (
         f"{provenance(heading)}, {heading['mpi']}. uint32 keys; "
         f"candidates alternate, medians of {heading['rounds']} rounds after one that is not counted. "
-        "radix-11: by all digits, of 11 bits.",
-    ]
+        "radix-11: by all digits, of 11 bits."
+    )
     for (part, _), of_part in grouped(rows, "part", "ranks").items():
         title, part_table = PARTS[part]
-        lines += section(title.format(**of_part[0]), part_table(of_part))
-    return lines
+        yield f"## {title.format(**of_part[0])}"
+        yield part_table(of_part)
 
 
 def main() -> None:

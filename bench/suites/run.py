@@ -27,7 +27,7 @@ from hocket.launch.mpi import Mpi, find_mpi
 from hocket.network import read_network
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from results_file import Row, begin, cells, pairs, provenance, section
+from results_file import Block, Row, begin, cells, pairs, provenance
 
 NETWORK = "star:24@8kbit,1us"  # so slow that planning an exchange pays at once
 AGAIN = 3
@@ -97,18 +97,16 @@ def count_room(key: tuple[str, str, str], rows: list[Compared]) -> list[object]:
     return [f"{suite} {room}".strip(), mpi, *figures]
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
+def summary(heading: Row, rows: list[Row]) -> list[Block]:
     """Counts per suite and room, and every difference."""
     compared = [Compared(**row) for row in rows]
     rooms: dict[tuple[str, str, str], list[Compared]] = {}
     for one in compared:
         rooms.setdefault((one.suite, one.room, one.mpi), []).append(one)
-    lines = [
+    blocks: list[Block] = [
         "# Suites of MPI libraries, with and without Hocket",
-        "",
         f"{provenance(heading)}; {heading['settings']}",
-        "",
-        *cells(COLUMNS, (count_room(key, rooms[key]) for key in sorted(rooms))),
+        cells(COLUMNS, (count_room(key, rooms[key]) for key in sorted(rooms))),
     ]
     for kind, title in (("different", "Differences"), ("unsteady", "Unsteady")):
         told = [
@@ -116,7 +114,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
             for one in compared
             if one.kind == kind
         ]
-        lines += section(title, told or ["None."])
+        blocks += [f"## {title}", told or "None."]
     failing = [
         f"- {one.suite}, {one.mpi}, {one.case}: {one.verdicts[0][0]}"
         for one in compared
@@ -124,9 +122,9 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     ]
     absent = ", ".join(f"{count} with {mpi}" for mpi, count in pairs(heading.get("not_built")).items())
     return [
-        *lines,
-        *section("Failing without Hocket and, in the same way, with it", failing or ["None."]),
-        "",
+        *blocks,
+        "## Failing without Hocket and, in the same way, with it",
+        failing or "None.",
         f"Programs that do not compile, because the MPI lacks what they test: {absent or 'none'}.",
     ]
 

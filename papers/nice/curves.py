@@ -30,7 +30,7 @@ sys.path.extend(
 from testsets import Matrix, demand, random_matrix
 
 from meshes import VALUE_BYTES, airfoil, halo_matrix, partition
-from results_file import Row, begin, cells, grouped, provenance, read
+from results_file import Block, Row, begin, cells, grouped, provenance, read
 
 OURS: Final = ("colouring", "open-shop", "critical", "list")
 UNITS: Final = tuple(1 << k for k in range(4, 16))  # bytes
@@ -143,13 +143,12 @@ def milliseconds(row: Row, names: Iterable[str]) -> list[str]:
     return [f"{1e3 * row[name]:.4g}" for name in names]
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
-    lines = [
+def summary(heading: Row, rows: list[Row]) -> list[Block]:
+    blocks: list[Block] = [
         "# What an exchange costs, by message size and scheme",
-        "",
-        f"{provenance(heading)}. Simulated, not measured: the machines and models of",
+        f"{provenance(heading)}. Simulated, not measured: the machines and models of\n"
         "`papers/nice/machines.py`. Milliseconds; test set 1: means over "
-        f"{heading['matrices']} matrices with sizes of 1",
+        f"{heading['matrices']} matrices with sizes of 1\n"
         "to 8 msg_unit; test set 2: one matrix, means over as many seeds of the random schemes.",
     ]
     figures = grouped(rows, "figure")
@@ -157,16 +156,13 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
     for title, of_figure in figures.items():
         for model, of_model in grouped(of_figure, "model").items():
             told = ([bytes_text(row["msg_unit"]), *milliseconds(row, SCHEMES + OURS)] for row in of_model)
-            lines += ["", f"## {title}: {model}", "", *cells(["msg_unit", *SCHEMES, *OURS], told)]
+            blocks += [f"## {title}: {model}", cells(["msg_unit", *SCHEMES, *OURS], told)]
     if ways:
-        lines += [
-            "",
+        blocks += [
             f"## {AC}",
-            "",
-            "Non-uniform sizes, ms. By receiver, shuffled: messages of a rank leave one after the other.",
+            "Non-uniform sizes, ms. By receiver, shuffled: messages of a rank leave one after the other.\n"
             "All at once: they share its processor.",
-            "",
-            *cells(
+            cells(
                 ["machine, d, msg_unit", *WAYS],
                 (
                     [f"{row['model']}, {bytes_text(row['msg_unit'])}", *milliseconds(row, WAYS)]
@@ -174,7 +170,7 @@ def summary(heading: Row, rows: list[Row]) -> list[str]:
                 ),
             ),
         ]
-    return lines
+    return blocks
 
 
 def measured(matrices: int, processes: int) -> Iterator[list[Row]]:

@@ -20,7 +20,7 @@ from hocket import _core
 from machines import Machine, cm5, ipsc
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-from results_file import Row, begin, provenance, table
+from results_file import Block, Row, begin, provenance, table
 
 BYTES: Final = 1024
 NEAR: Final = 0.05  # of the mean
@@ -57,15 +57,13 @@ def summary(times: NDArray[np.float64]) -> dict[str, float]:
     }
 
 
-def text(heading: Row, rows: list[Row]) -> list[str]:
+def text(heading: Row, rows: list[Row]) -> list[Block]:
     return [
         "# What random permutations cost",
-        "",
-        f"{provenance(heading)}. Simulated, not measured: the machines and models of",
-        f"`papers/nice/machines.py`. {heading['samples']:,} random permutations without fixed points of",
+        f"{provenance(heading)}. Simulated, not measured: the machines and models of\n"
+        f"`papers/nice/machines.py`. {heading['samples']:,} random permutations without fixed points of\n"
         "32 nodes, 1 KB each (figures 2 and 3 of the NICE paper); cost: until the last message has arrived.",
-        "",
-        *table(
+        table(
             "machine | model | mean µs | least | most | within 5 % of the mean | paper",
             "{machine} | {model} | {mean_us:.0f} | {least_us:.0f} | {most_us:.0f} | {near_mean:.1%} | {paper}",
             (row | {"paper": PAPER[row["machine"].split(",")[0]]} for row in rows),

@@ -29,7 +29,7 @@ from machines import SCHEMES
 sys.path.extend(str(Path(__file__).parents[2] / folder) for folder in ("bench", "bench/irregular"))
 from testsets import SIZES, demand, random_matrix
 
-from results_file import Row, begin, cells, grouped, provenance, read
+from results_file import Block, Row, begin, cells, grouped, provenance, read
 
 UNITS: Final = tuple(1 << k for k in range(4, 18))  # bytes
 DENSITIES: Final = {"CM-5": (4, 8, 12, 16, 20, 24, 28, 31), "iPSC/860": (4, 8, 16, 24, 32, 40, 48, 56, 63)}
@@ -149,48 +149,39 @@ def shared_maps(found: Cells) -> list[Map]:
     return [region for region in maps if region]
 
 
-def text_map(region: Map) -> list[str]:
+def text_map(region: Map) -> list[Block]:
     share = Counter(name for row in region.winners for name in row)
     shares = ", ".join(f"{name} {count / share.total():.0%}" for name, count in share.most_common())
-    lines = ["", f"### {region.title}", "", f"Share of the map: {shares}.", ""]
     rows = reversed(list(zip(region.sizes, region.winners, strict=True)))
-    return lines + cells(
-        ["msg_unit \\ d", *region.densities], ([bytes_text(size), *row] for size, row in rows)
-    )
+    table = cells(["msg_unit \\ d", *region.densities], ([bytes_text(size), *row] for size, row in rows))
+    return [f"### {region.title}", f"Share of the map: {shares}.", table]
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
+def summary(heading: Row, rows: list[Row]) -> list[Block]:
     found = cells_of(rows)
-    lines = [
+    blocks: list[Block] = [
         "# Which scheme wins where",
-        "",
-        f"{provenance(heading)}. Simulated, not measured: the machines and models of",
-        f"`papers/nice/machines.py`; means over {heading['flows']} matrices of test set 1 per",
-        f"cell by flows, {heading['circuits']} by circuits (figures 16 and 17 of the NICE paper).",
-        "Non-uniform: sizes of 1 to 8 msg_unit. Of schemes within",
+        f"{provenance(heading)}. Simulated, not measured: the machines and models of\n"
+        f"`papers/nice/machines.py`; means over {heading['flows']} matrices of test set 1 per\n"
+        f"cell by flows, {heading['circuits']} by circuits (figures 16 and 17 of the NICE paper).\n"
+        "Non-uniform: sizes of 1 to 8 msg_unit. Of schemes within\n"
         "1 % of the best the one that is cheapest to schedule wins.",
-        "",
         "## Scheduling cost neglected",
-        *(line for region in free_maps(found) for line in text_map(region)),
-        "",
+        *(block for region in free_maps(found) for block in text_map(region)),
         "## Scheduling cost shared by R uses",
-        "",
-        f"By flows, non-uniform. S: operations by the paper's complexities, {1e6 * OPERATION:g} µs each",
+        f"By flows, non-uniform. S: operations by the paper's complexities, {1e6 * OPERATION:g} µs each\n"
         "(assumed).",
-        *(line for region in shared_maps(found) for line in text_map(region)),
+        *(block for region in shared_maps(found) for block in text_map(region)),
     ]
     planned = [row for row in rows if row["figure"] == PLANNING]
     if planned:
-        lines += [
-            "",
+        blocks += [
             "## Scheduling cost of our algorithms",
-            "",
-            "Median CPU time on the machine at hand, µs: its figures, not the software's. Operations: by the",
+            "Median CPU time on the machine at hand, µs: its figures, not the software's. Operations: by the\n"
             "paper's complexities, for the phases found (16 KB).",
-            "",
+            cells(["machine", "d", "", *SCHEMES], planning_cells(planned, found)),
         ]
-        lines += cells(["machine", "d", "", *SCHEMES], planning_cells(planned, found))
-    return lines
+    return blocks
 
 
 def planning_cells(planned: list[Row], found: Cells) -> Iterator[list[object]]:

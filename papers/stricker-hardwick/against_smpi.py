@@ -22,7 +22,7 @@ from hocket import _core, _papers
 sys.path.extend(str(Path(__file__).parents[2] / folder) for folder in ("bench", "bench/smpi"))
 from referee import SETTINGS, Referee, need_tools, program_text, simgrid_version, tell_missed
 
-from results_file import Row, begin, provenance, table
+from results_file import Block, Row, begin, provenance, table
 
 SIDE, RATE, LATENCY, SIZE = 8, 125e6, 1e-6, 65536
 PAYLOAD = 1024  # bytes per packet; SMPI has no packets and no headers
@@ -89,30 +89,29 @@ def told(row: Row) -> str:
     return " | ".join((row["schedule"], row["flow"], free, f"{smpi / bound:.3f}", *others))
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
+def summary(heading: Row, rows: list[Row]) -> list[Block]:
     return [
         "# The wormhole model against SimGrid SMPI",
-        "",
         f"{provenance(heading)}, {heading['simgrid']}. All-to-all of {SIZE // 1024} KiB "
-        f"on an {SIDE}×{SIDE} torus,",
+        f"on an {SIDE}×{SIDE} torus,\n"
         f"{RATE * 8 / 1e9:g} Gbit/s and {LATENCY * 1e6:g} µs a link, time over the bandwidth bound; "
-        "in brackets the difference from SMPI.",
+        "in brackets the difference from SMPI.\n"
         "All simulated. SMPI shares channels as flows do: it has no queues.",
-        "",
-        *table(
+        table(
             "schedule | flow | contention-free | SMPI | flow model | wormhole, roomy | wormhole, plain",
             told,
             rows,
         ),
-        "",
-        f"Packets of {PAYLOAD} bytes, no headers, barriers as SMPI takes them; a sender waits for arrival.",
-        *(
-            f"*{kind}*: {', '.join(f'{k} {v}' for k, v in parameters.items())}."
-            for kind, parameters in ROUTERS.items()
-        ),
-        "*even*: each channel used once a phase; *packing*, *ring*, *pairwise*: `hocket info`.",
-        "Where messages contend, the difference is what queues cost: blocked packets in front of others, and",
-        "arbitration that favours who enters last.",
+        [
+            f"Packets of {PAYLOAD} bytes, no headers, barriers as SMPI takes them; a sender waits for arrival.",
+            *(
+                f"*{kind}*: {', '.join(f'{k} {v}' for k, v in parameters.items())}."
+                for kind, parameters in ROUTERS.items()
+            ),
+            "*even*: each channel used once a phase; *packing*, *ring*, *pairwise*: `hocket info`.",
+            "Where messages contend, the difference is what queues cost: blocked packets in front of others, and",
+            "arbitration that favours who enters last.",
+        ],
     ]
 
 

@@ -21,7 +21,7 @@ from t3d import LIMIT, Machine
 from hocket import _core, _papers
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-from results_file import Row, begin, grouped, provenance, table
+from results_file import Block, Row, begin, grouped, provenance, table
 
 SIDES = [8, 4, 8, 2]
 
@@ -112,8 +112,7 @@ above. `product` lets one processor of a switch send in a phase, so that it has 
 - There every processor of the first row has a random order of its own; with `ring` all send to their
   number plus 1, plus 2, …: a phased exchange without barriers.
 - There *phased* is x and c − x changing places; `shift` moves all by the same vector.
-- The wormhole model has no tokens. `free` holds a message back by nothing but its sender's order.
-"""
+- The wormhole model has no tokens. `free` holds a message back by nothing but its sender's order."""
 
 
 HEAD = "algorithm | flow | ties | port | phases | worst | sum | MB/s per processor | percent"
@@ -127,10 +126,10 @@ def told(row: Row) -> str:
     )
 
 
-def summary(heading: Row, rows: list[Row]) -> list[str]:
+def summary(heading: Row, rows: list[Row]) -> list[Block]:
     of = grouped(rows, "torus")
     tables = {name: "\n".join(table(HEAD, told, of.get(name, []))) for name in ("flat", "switches")}
-    return TEXT.format(provenance=provenance(heading), **tables).splitlines()
+    return [TEXT.format(provenance=provenance(heading), **tables)]
 
 
 def main() -> None:

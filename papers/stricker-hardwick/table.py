@@ -34,7 +34,7 @@ from t3d import (
 )
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-from results_file import Row, begin, cells, grouped, provenance, table
+from results_file import Block, Row, begin, cells, grouped, provenance, table
 
 POINTS = 5
 TALK, COMPARED, FLAT_LOAD = "talk", "comparison", "flat load"  # parts of the file; else a change
@@ -117,88 +117,70 @@ def missed(rows: list[Row]) -> list[str]:
     return problems
 
 
-def summary(machine: Row, rows: list[Row]) -> list[str]:
+def summary(machine: Row, rows: list[Row]) -> list[Block]:
     """``machine``: the heading, which has its parameters."""
     parts = grouped(rows, "part")
-    lines = [
+    (same,), talks, flat_loads = (parts.pop(name) for name in (COMPARED, TALK, FLAT_LOAD))
+    return [
         "# All-to-all on the Cray T3D: the talk's table from the wormhole model",
-        "",
         f"{provenance(machine)}. Simulated, not measured; the last column but one is what "
         "Stricker and Hardwick's talk (1996) gives as measured on 512 nodes. 100 % are 75 MB/s per node.",
-        "",
-        *table(
+        table(
             "row | pattern | ties | flow | MB/s per node | percent | talk | off by",
             lambda row: (
                 f"{row['name']} | {row['pattern']} | {row['ties']} | {row['flow']}"
                 f" | {row['bytes_per_second_per_node'] / 1e6:.1f} | {row['percent']:.1f}"
                 f" | {row['talk_percent']} | {row['percent'] - row['talk_percent']:+.1f}"
             ),
-            parts.pop(TALK),
+            talks,
         ),
-    ]
-    (same,) = parts.pop(COMPARED)
-    flat_loads = parts.pop(FLAT_LOAD)
-    lines += [
-        "",
         f"For comparison: {same['pattern']}, ties up, barrier: {same['percent']:.1f} %.",
-        "",
         "## Parameters, the same for all rows",
-        "",
-        "| parameter | value | where it comes from |",
-        "|---|---|---|",
-        f"| network | torus of {machine['sides'].replace(';', ' × ')} switches, two processors at each | "
-        "talk: 8x4x8x2, routing on a 3-dimensional torus |",
-        f"| link | {machine['link_rate'] / 1e6:g} MB/s a direction, {machine['link_latency'] * 1e9:g} ns | "
-        'talk: "2*75 MB/s per link raw speed", read as 75 for each of the two processors; latency assumed |',
-        f"| packet | {machine['payload']} bytes and {machine['header']:g} of header | "
-        "talk: 32 bytes; the header makes 75 MB/s into the 69 of the talk's model for blocks |",
-        f"| port of a switch | {machine['injection_rate'] / 1e6:g} MB/s in and out, for both processors | "
-        "calibrated (the talk's best row is 55.5 of 75 MB/s) |",
-        f"| per-message cost, barrier | {machine['alpha'] * 1e6:g} µs a message, {machine['barrier'] * 1e6:g} µs a "
-        f"phase; in the row final {machine['final_alpha'] * 1e6:g} µs a message | "
-        "assumed; the talk does not say what its last step changed |",
-        f"| block | {machine['block']} bytes to each node | assumed; the talk does not say |",
-        f"| virtual channels | {machine['virtual_channels']} classes × {machine['lanes']} lanes, buffers of "
-        f"{machine['buffer']} packets | four channels as the T3D has, buffers assumed |",
-        f"| arbitration | {machine['arbitration']} | assumed |",
-        f"| train | {machine['train']} packets move as one | approximation of the simulation |",
-        f"| seed | {machine['seed']} | order of destinations in the first row |",
-        "",
+        [
+            "| parameter | value | where it comes from |",
+            "|---|---|---|",
+            f"| network | torus of {machine['sides'].replace(';', ' × ')} switches, two processors at each | "
+            "talk: 8x4x8x2, routing on a 3-dimensional torus |",
+            f"| link | {machine['link_rate'] / 1e6:g} MB/s a direction, {machine['link_latency'] * 1e9:g} ns | "
+            'talk: "2*75 MB/s per link raw speed", read as 75 for each of the two processors; latency assumed |',
+            f"| packet | {machine['payload']} bytes and {machine['header']:g} of header | "
+            "talk: 32 bytes; the header makes 75 MB/s into the 69 of the talk's model for blocks |",
+            f"| port of a switch | {machine['injection_rate'] / 1e6:g} MB/s in and out, for both processors | "
+            "calibrated (the talk's best row is 55.5 of 75 MB/s) |",
+            f"| per-message cost, barrier | {machine['alpha'] * 1e6:g} µs a message, "
+            f"{machine['barrier'] * 1e6:g} µs a phase; in the row final {machine['final_alpha'] * 1e6:g} µs a message "
+            "| assumed; the talk does not say what its last step changed |",
+            f"| block | {machine['block']} bytes to each node | assumed; the talk does not say |",
+            f"| virtual channels | {machine['virtual_channels']} classes × {machine['lanes']} lanes, buffers of "
+            f"{machine['buffer']} packets | four channels as the T3D has, buffers assumed |",
+            f"| arbitration | {machine['arbitration']} | assumed |",
+            f"| train | {machine['train']} packets move as one | approximation of the simulation |",
+            f"| seed | {machine['seed']} | order of destinations in the first row |",
+        ],
         "## What is the talk's and what is ours",
-        "",
-        "The talk names its rows and prints no patterns; those above are our choice. *Same shifts* cannot",
-        "be the talk's simple patterns: a shift by (a, b, c) loads a channel with the largest of the three",
-        "distances, 2.73 messages in the mean with ties up, so that no per-message cost however small gets it beyond",
-        "37 %. The pattern of *phased* is the simplest we found that fits. The port's speed and the order of",
-        "destinations in the first row were chosen by the result. With ties up no pattern loads its busiest",
+        "The talk names its rows and prints no patterns; those above are our choice. *Same shifts* cannot\n"
+        "be the talk's simple patterns: a shift by (a, b, c) loads a channel with the largest of the three\n"
+        "distances, 2.73 messages in the mean with ties up, so that no per-message cost however small gets it beyond\n"
+        "37 %. The pattern of *phased* is the simplest we found that fits. The port's speed and the order of\n"
+        "destinations in the first row were chosen by the result. With ties up no pattern loads its busiest\n"
         "channel less than 1.25 times as much as with ties balanced: that is what *router fixed* gains.",
-        "",
-    ]
-    lines += [
         f"## One parameter changed, on {' × '.join(map(str, SMALL))} switches",
-        "",
-        *cells(
+        cells(
             ["change", *(stage.name for stage in STAGES)],
             ([change, *(f"{row['percent']:.1f}" for row in of)] for change, of in parts.items()),
         ),
-        "",
         "Percent of 75 MB/s. The talk's: " + ", ".join(f"{s.percent:g}" for s in STAGES) + ".",
-        "",
         "## The other reading of 8x4x8x2",
-        "",
-        "A torus of four sides in which every processor has links of 75 MB/s of its own. Messages on the",
-        "busiest channel in the mean of the phases, and what they leave of the limit before any header or",
+        "A torus of four sides in which every processor has links of 75 MB/s of its own. Messages on the\n"
+        "busiest channel in the mean of the phases, and what they leave of the limit before any header or\n"
         "per-message cost (ties up unless said otherwise). There, too, no shifts reach the talk's 55 %.",
-        "",
-        *table(
+        table(
             "permutations of each side | messages | at most",
             lambda row: f"{row['name']} | {row['messages']:.2f} | {100 / row['messages']:.0f} %",
             flat_loads,
         ),
-        "",
         "Histograms of throughput by route and by phase (bins of 1 MB/s) are in t3d-table.csv.",
     ]
-    return lines
 
 
 def main() -> int:
