@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from hocket._core import Network, Schedule, Waits
 
 from hocket.export.smpi_trace import hostfile, platform_xml
 from hocket.export.transfers import causes_of, in_order
+from hocket.launch import captured
 
 SOURCE = Path(__file__).with_name("exchange.c")
 
@@ -96,22 +94,11 @@ class Referee:
         return self._run([], "barrier", "20")
 
     def _run(self, options: list[str], *arguments: str) -> float:
-        command = [
-            "smpirun", "-np", str(self.ranks),
+        done = captured([
+            "env", "-C", str(self.folder), "smpirun", "-np", str(self.ranks),
             "-platform", str(self.folder / "platform.xml"), "-hostfile", str(self.folder / "hosts"),
             *[f"--cfg={setting}" for setting in SETTINGS], *options, str(self.binary), *arguments,
-        ]  # fmt: skip
-        # A session of its own: smpirun is a script, and what it starts must not outlive it.
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,
-            start_new_session=True,
-        ) as process:  # fmt: skip
-            try:
-                stdout, stderr = process.communicate()
-            except BaseException:
-                os.killpg(process.pid, signal.SIGKILL)
-                raise
-        done = subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
+        ])  # fmt: skip
         found = re.search(r"^seconds ([\d.]+)$", done.stdout, re.MULTILINE)
         if done.returncode != 0 or found is None:
             lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
@@ -120,15 +107,6 @@ class Referee:
             said = [line for line in lines if line.startswith("exchange: ")]
             raise RefereeError((said or thrown or lines)[0][:300])
         return float(found[1])
-
-
-def attempt(run: Callable[[], float], bound: float) -> dict[str, Any]:
-    """Seconds of a simulation and their ratio to the bound, or why there are none."""
-    try:
-        seconds = run()
-    except RefereeError as error:
-        return {"smpi_seconds": None, "ratio": None, "reason": str(error)}
-    return {"smpi_seconds": seconds, "ratio": seconds / bound}
 
 
 _OFFSET_WIDTH = 11  # digits and the end of the line
@@ -150,12 +128,10 @@ def program_text(schedule: Schedule, waits: Waits | None, window: int, *, barrie
         sends[message.src].append(transfer)
         receives[message.dst].append(transfer)
     causes = causes_of(messages, waits)
-    released: list[list[tuple[int, int]]] = [
-        [] for _ in messages
-    ]  # (rank, its send number) let go on arrival
+    released: list[list[int]] = [[] for _ in messages]  # let go on arrival: rank, its send number, and so on
     for transfer, message in enumerate(messages):
         for cause in causes[transfer]:
-            released[cause].append((message.src, number[transfer]))
+            released[cause] += (message.src, number[transfer])
     parts = []
     for rank in range(schedule.ranks):
         lines = [f"rank {rank} {len(sends[rank])} {len(receives[rank])}"]
@@ -163,11 +139,8 @@ def program_text(schedule: Schedule, waits: Waits | None, window: int, *, barrie
             message, awaited = messages[transfer], [messages[cause].dst for cause in causes[transfer]]
             lines.append(_line("s", message.phase, message.dst, message.bytes, len(awaited), *awaited))
         for transfer in receives[rank]:
-            flat = [value for release in released[transfer] for value in release]
-            message = messages[transfer]
-            lines.append(
-                _line("r", message.phase, message.src, message.bytes, len(released[transfer]), *flat)
-            )
+            message, free = messages[transfer], released[transfer]
+            lines.append(_line("r", message.phase, message.src, message.bytes, len(free) // 2, *free))
         parts.append("\n".join(lines) + "\n")
     head = f"hocket-smpi 3 {schedule.ranks} {window} {int(barrier)}\n"
     offsets, offset = [], len(head) + _OFFSET_WIDTH * schedule.ranks

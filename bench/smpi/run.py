@@ -11,10 +11,10 @@ import argparse
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
-from referee import SETTINGS, Referee, attempt, need_tools, program_text, simgrid_version, tell_missed
+from referee import SETTINGS, Referee, RefereeError, need_tools, program_text, simgrid_version, tell_missed
 
 from hocket import _core
 from hocket.network import read_network
@@ -36,92 +36,63 @@ TARGET_RATIO, TARGET_ERROR = 1.01, 0.03
 TARGET_SIZE, TARGET_LATENCY = 262144, 1e-6
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    network: str
-    ranks: int
-    size: int
-    link_latency: float
-    algorithm: str  # flow control of the tree schedule, or an algorithm of SMPI
-    ours: bool
-    bound_seconds: float
-    smpi_seconds: float | None
-    ratio: float | None
-    predicted_seconds: float | None = None
-    error: float | None = None  # predicted / SMPI - 1
-    reason: str | None = None  # why there is no time
-
-
 def window_of(flow: str) -> int:
     return int(flow.removeprefix("window:")) if flow.startswith("window:") else 1
 
 
-def ours(referee: Referee, network: _core.Network, name: str, size: int, latency: float) -> list[Result]:
-    """The tree schedule under each flow control: SMPI's time, and our prediction of it."""
+def measure(referee: Referee, network: _core.Network, name: str, size: int, latency: float) -> Iterator[Row]:
+    """SMPI's times: of the tree schedule under each flow control, with our prediction, and of SMPI's algorithms."""
     demand = _core.Demand(network.ranks, size)
     schedule = _core.Algorithm.find("tree").make(network, demand)
     bound = _core.lower_bounds(network, demand).seconds
     # SMPI's own costs: no processor time, TCP's round-trip unfairness, barriers as measured there.
     parameters = _core.ModelParameters(barrier=referee.barrier(), latency_weighted=True)
-    results = []
+    row = {"network": name, "ranks": network.ranks, "size": size, "link_latency": latency}
     for flow in FLOWS:
         tokens = flow not in ("barrier", "free")
         waits = _core.Waits.derive(network, schedule, window_of(flow)) if tokens else None
         text = program_text(schedule, waits, window_of(flow), barrier=flow == "barrier")
         seconds = referee.program(text)
         predicted = _core.simulate(network, schedule, waits, flow, parameters).seconds
-        results.append(
-            Result(
-                name, network.ranks, size, latency, flow, True, bound, seconds, seconds / bound,
-                predicted, predicted / seconds - 1,
-            )
-        )  # fmt: skip
-        report(results[-1])
-    return results
-
-
-def natives(referee: Referee, network: _core.Network, name: str, size: int, latency: float) -> list[Result]:
-    bound = _core.lower_bounds(network, _core.Demand(network.ranks, size)).seconds
-    results = []
+        yield row | {
+            "algorithm": flow, "ours": True, "bound_seconds": bound, "smpi_seconds": seconds, "ratio": seconds / bound,
+            "predicted_seconds": predicted, "error": predicted / seconds - 1, "reason": None,
+        }  # fmt: skip
+    row |= {"predicted_seconds": None, "error": None}
     for algorithm in NATIVES:
-        found = attempt(lambda algorithm=algorithm: referee.native(size, algorithm), bound)
-        results.append(Result(name, network.ranks, size, latency, algorithm, False, bound, **found))
-        report(results[-1])
-    return results
+        native = row | {"algorithm": algorithm, "ours": False, "bound_seconds": bound}
+        try:
+            seconds = referee.native(size, algorithm)
+            yield native | {"smpi_seconds": seconds, "ratio": seconds / bound, "reason": None}
+        except RefereeError as error:
+            yield native | {"smpi_seconds": None, "ratio": None, "reason": str(error)}
 
 
-def report(result: Result) -> None:
-    ratio = f"{result.ratio:.4f} × bound" if result.ratio else f"no result: {result.reason}"
-    error = "" if result.error is None else f", predicted {result.error:+.2%}"
-    link = format_time(result.link_latency)
-    print(
-        f"{result.network}, {format_bytes(result.size)}, {link} a link, {result.algorithm}: {ratio}{error}",
-        flush=True,
-    )
+def report(row: Row) -> None:
+    ratio = f"{row['ratio']:.4f} × bound" if row["ratio"] else f"no result: {row['reason']}"
+    error = "" if row["error"] is None else f", predicted {row['error']:+.2%}"
+    where = f"{row['network']}, {format_bytes(row['size'])}, {format_time(row['link_latency'])} a link"
+    print(f"{where}, {row['algorithm']}: {ratio}{error}", flush=True)
 
 
-def missed(results: list[Result]) -> list[str]:
+def missed(rows: list[Row]) -> list[str]:
     """Targets that are not reached: one flow control within 1 % of the bound, and predicted within 3 %."""
     problems = []
+    aimed_at = grouped((row for row in rows if row["ours"]), "network", "size", "link_latency")
     for network in NETWORKS:
-        here = [
-            r for r in results
-            if r.ours and r.network == network and (r.size, r.link_latency) == (TARGET_SIZE, TARGET_LATENCY)
-        ]  # fmt: skip
-        best = min(here, key=lambda r: r.ratio or float("inf"), default=None)
-        if best is None or best.ratio is None or best.ratio > TARGET_RATIO:
+        here = aimed_at.get((network, TARGET_SIZE, TARGET_LATENCY), [])
+        if min((row["ratio"] for row in here), default=float("inf")) > TARGET_RATIO:
             problems.append(f"{network}: no flow control reaches {TARGET_RATIO} × the bound")
         problems += [
-            f"{network}: the prediction for {r.algorithm} is off by {r.error:+.1%}"
-            for r in here
-            if r.error is None or abs(r.error) > TARGET_ERROR
+            f"{network}: the prediction for {row['algorithm']} is off by {row['error']:+.1%}"
+            for row in here
+            if abs(row["error"]) > TARGET_ERROR
         ]
     return problems
 
 
 def summary(heading: Row, rows: list[Row]) -> list[Block]:
     """Per network and size one row: each algorithm's time over the bound."""
-    results = [Result(**row) for row in rows]
     blocks: list[Block] = [
         "# SimGrid SMPI as referee",
         f"{provenance(heading)}, {heading['simgrid']}.\n"
@@ -134,19 +105,19 @@ def summary(heading: Row, rows: list[Row]) -> list[Block]:
     for title, algorithms in (("The tree schedule, by flow control", FLOWS), ("Algorithms of SMPI", NATIVES)):
         told = []
         for (name, size, latency), of in grouped(rows, "network", "size", "link_latency").items():
-            found = {row["algorithm"]: _cell(Result(**row)) for row in of}
+            found = {row["algorithm"]: _cell(row) for row in of}
             told.append(
                 [name, format_bytes(size), format_time(latency), *(found.get(a, "") for a in algorithms)]
             )
         blocks += [f"## {title}", cells(["network", "message", "link latency", *algorithms], told)]
-    reasons = sorted({f"- {r.network}, {r.algorithm}: {r.reason}" for r in results if r.reason})
+    reasons = sorted({f"- {r['network']}, {r['algorithm']}: {r['reason']}" for r in rows if r["reason"]})
     return [*blocks, "No result (—):", reasons] if reasons else blocks
 
 
-def _cell(result: Result) -> str:
-    if result.ratio is None:
+def _cell(row: Row) -> str:
+    if row["ratio"] is None:
         return "—"
-    return f"{result.ratio:.3f}" + (f" ({result.error:+.2%})" if result.error is not None else "")
+    return f"{row['ratio']:.3f}" + (f" ({row['error']:+.2%})" if row["error"] is not None else "")
 
 
 def main() -> int:
@@ -156,7 +127,7 @@ def main() -> int:
     need_tools()
     sizes = (TARGET_SIZE,) if options.quick else (TARGET_SIZE, 65536)
     latencies = ("1us",) if options.quick else ("1us", "10us")
-    results: list[Result] = []
+    rows: list[Row] = []
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="hocket-smpi-") as scratch:
         for name, form in NETWORKS.items():
@@ -165,12 +136,13 @@ def main() -> int:
                 latency = network.latency(0)
                 referee = Referee(network, Path(scratch))
                 for size in sizes:
-                    results += ours(referee, network, name, size, latency)
-                    results += natives(referee, network, name, size, latency)
+                    for row in measure(referee, network, name, size, latency):
+                        report(row)
+                        rows.append(row)
     kept.heading |= {"simgrid": simgrid_version(), "settings": SETTINGS, "link_rate": RATE}
     kept.heading["wall_seconds"] = round(time.monotonic() - began, 1)
-    kept.add(*map(asdict, results))
-    return tell_missed(missed(results))
+    kept.add(*rows)
+    return tell_missed(missed(rows))
 
 
 if __name__ == "__main__":
