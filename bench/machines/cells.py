@@ -11,23 +11,15 @@ import csv
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from hocket.errors import UsageError, Where
+from hocket.system.files import decode, opened_to_read
 
-TIMES: Final = [
-    "system",
-    "job",
-    "nodes",
-    "ranks_per_node",
-    "collective",
-    "algorithm",
-    "buffer_bytes",
-    "median_us",
-]
 HOSTS: Final = ["system", "job", "hosts"]
+TIMES: Final = [*HOSTS[:2], "nodes", "ranks_per_node", "collective", "algorithm", "buffer_bytes", "median_us"]
 MOST_RANKS: Final = 1 << 17
 MOST_BYTES: Final = 1 << 40
 MOST_FIELD: Final = 1 << 24  # characters of one cell: the hosts of the largest job
@@ -90,11 +82,9 @@ def read_cells(times: Path, hosts: Path) -> list[Cell]:
             if math.prod(shape) * ranks > MOST_RANKS:
                 raise UsageError(f"more than {MOST_RANKS:,} ranks", where=where, remedy="correct the nodes")
             job = Job(system, row["job"], shape, ranks)
-            jobs[key] = Job(system, row["job"], shape, ranks, _hosts_of(job, named))
-        size = _whole(row["buffer_bytes"], "buffer_bytes", where, MOST_BYTES)
-        cells.append(
-            Cell(jobs[key], row["collective"], row["algorithm"], size, _seconds(row["median_us"], where))
-        )
+            jobs[key] = replace(job, hosts=_hosts_of(job, named))
+        size, seconds = _whole(row["buffer_bytes"], "buffer_bytes", where, MOST_BYTES), _seconds(row, where)
+        cells.append(Cell(jobs[key], row["collective"], row["algorithm"], size, seconds))
     return cells
 
 
@@ -103,9 +93,8 @@ def _hosts(path: Path) -> dict[tuple[str, str], list[str]]:
     for where, row in _rows(path, HOSTS):
         key = row["system"], row["job"]
         if key in found:
-            raise UsageError(
-                f"job {key[1]} of {key[0]} stands here twice", where=where, remedy="keep one line"
-            )
+            what = f"job {key[1]} of {key[0]} stands here twice"
+            raise UsageError(what, where=where, remedy="keep one line")
         found[key] = row["hosts"].split()
     return found
 
@@ -128,47 +117,36 @@ def _hosts_of(job: Job, named: dict[tuple[str, str], list[str]]) -> tuple[str, .
 
 
 def _rows(path: Path, columns: list[str]) -> Iterator[tuple[Where, dict[str, str]]]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        what = getattr(problem, "strerror", None) or "it is no text in UTF-8"
-        raise UsageError(f"cannot read {path}: {what}", remedy="check the path") from None
-    if "\0" in text:
-        raise UsageError("it has zero bytes", where=Where(str(path)), remedy="give a CSV file")
-    lines = csv.reader(text.splitlines())
+    with opened_to_read(str(path), "a CSV file", UsageError) as file:
+        lines = csv.reader(decode(file.read(), Where(str(path)), UsageError).splitlines())
     try:
         header = next(lines, [])
         if missing := [name for name in columns if name not in header]:
-            raise UsageError(
-                f"no column {', '.join(missing)}",
-                where=Where(str(path), 1),
-                remedy=f"its columns are {', '.join(columns)}",
-            )
+            remedy = f"its columns are {', '.join(columns)}"
+            raise UsageError(f"no column {', '.join(missing)}", where=Where(str(path), 1), remedy=remedy)
         if len(set(header)) < len(header):
             raise UsageError("two columns have one name", where=Where(str(path), 1), remedy="rename one")
         for row in lines:
             where = Where(str(path), lines.line_num)
             if len(row) != len(header):
-                raise UsageError(
-                    f"{len(row)} cells in {len(header)} columns", where=where, remedy="complete the line"
-                )
+                what = f"{len(row)} cells in {len(header)} columns"
+                raise UsageError(what, where=where, remedy="complete the line")
             yield where, dict(zip(header, row, strict=True))
     except csv.Error as problem:
-        raise UsageError(
-            f"no CSV: {problem}", where=Where(str(path), lines.line_num), remedy="write it anew"
-        ) from None
+        where = Where(str(path), lines.line_num)
+        raise UsageError(f"no CSV: {problem}", where=where, remedy="write it anew") from None
 
 
 def _whole(text: str, what: str, where: Where, most: int) -> int:
     number = int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else 0
     if not 1 <= number <= most:
-        raise UsageError(
-            f"{what} is {text[:40]!r}", where=where, remedy=f"write a whole number from 1 to {most}"
-        )
+        remedy = f"write a whole number from 1 to {most}"
+        raise UsageError(f"{what} is {text[:40]!r}", where=where, remedy=remedy)
     return number
 
 
-def _seconds(text: str, where: Where) -> float:
+def _seconds(row: dict[str, str], where: Where) -> float:
+    text = row["median_us"]
     try:
         value = float(text)
     except ValueError:

@@ -62,43 +62,25 @@ def _on_leonardo(job: Job) -> tuple[_core.Network, list[int]]:
 def _full_bisection(job: Job) -> tuple[_core.Network, range]:
     """A star: only hosts' own links are shared."""
     nodes = job.nodes
-    names = ["switch", *(f"n{at}" for at in range(nodes))]
-    core = _core.Network.tree(
-        names,
-        [0] + [job.ranks_per_node] * nodes,
-        [*range(1, nodes + 1)],
-        [0] * nodes,
-        [PUBLIC_RATE] * nodes,
-        [5e-7] * nodes,
-    )
-    return core, range(nodes)
+    names, ranks = ["switch", *(f"n{at}" for at in range(nodes))], [0] + [job.ranks_per_node] * nodes
+    ends = [*range(1, nodes + 1)], [0] * nodes
+    return _core.Network.tree(names, ranks, *ends, [PUBLIC_RATE] * nodes, [5e-7] * nodes), range(nodes)
 
 
 _MPI: Final = ("eager", "rendezvous", "rate", "streamed", "combine", "fresh")
 DESCRIBED: Final = {
     "fugaku": Machine(
-        "fugaku",
-        fugaku.INTERFACE,
-        fugaku.INTERFACES,
-        fugaku.MEMORY,
+        "fugaku", fugaku.INTERFACE, fugaku.INTERFACES, fugaku.MEMORY,
         # High-bandwidth memory: no step at a cache's size. Large buffers are new memory from some size between 64 and
         # 512 MiB on.
         Habits(16384, cache=math.inf, cached=1.0, mapped=1 << 28),
-        _on_fugaku,
-        Costs(rate=6.1e9, streamed=1.0),
-        ("eager", "rendezvous", "rate", "combine", "fresh", "port"),
+        _on_fugaku, Costs(rate=6.1e9, streamed=1.0), ("eager", "rendezvous", "rate", "combine", "fresh", "port"),
     ),
     "leonardo": Machine(
-        "leonardo",
-        leonardo.INTERFACE,
-        leonardo.INTERFACES,
-        leonardo.MEMORY,
-        Habits(),
-        _on_leonardo,
-        Costs(rate=22e9),
-        _MPI,
+        "leonardo", leonardo.INTERFACE, leonardo.INTERFACES, leonardo.MEMORY,
+        Habits(), _on_leonardo, Costs(rate=22e9), _MPI,
     ),
-}
+}  # fmt: skip
 
 
 @cache

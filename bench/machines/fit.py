@@ -57,9 +57,8 @@ def fitted(machine: Machine, cells: Sequence[Cell], fabric_of: Fabrics, guesses:
     """Costs that predict these cells best, by damped Gauss–Newton steps on logarithms. No more than six cells."""
     if len(cells) > MOST_CELLS:
         raise UsageError(f"{len(cells)} cells to fit on", remedy=f"give {MOST_CELLS} at most")
-    programs = [
-        program for cell in cells if (program := named.program_of(cell))
-    ]  # of all: others are not given
+    # Programs of all: other cells are not given.
+    programs = [program for cell in cells if (program := named.program_of(cell))]
     guess = np.log([getattr(machine.guess, name) for name in machine.fitted])
     measured = np.log([cell.seconds for cell in cells])
 

@@ -19,9 +19,7 @@ from hocket import _core
 
 Ranks = NDArray[np.int64]
 NEAR: Final = 0.2  # of a message's costs between hosts: those within a host, through shared memory
-MOST_PEERS: Final = (
-    128  # of a rank, whose connections an interface holds: beyond, it fetches one for each message
-)
+MOST_PEERS: Final = 128  # of a rank, whose connections an interface holds: beyond, it fetches one a message
 MOVED: Final = 1e-7  # seconds: a block that is copied by itself waits for memory once
 NONE: Final = np.zeros(0, np.int64)
 
@@ -118,28 +116,25 @@ class Load(NamedTuple):
     both: bool = True
 
 
+@dataclass(eq=False)
 class Fabric:
-    """The network of a job and the places of its ranks. ``interface``: nominal bytes/s; ``interfaces`` of a host."""
+    """The network of a job and the places of its hosts. ``nominal``: bytes/s of each of a host's ``interfaces``;
+    ``memory``: bytes/s of a host."""
 
-    def __init__(
-        self,
-        network: _core.Network,
-        places: Sequence[int],
-        ranks: int,
-        interface: float,
-        interfaces: int,
-        memory: float,
-    ) -> None:
-        self.network = network
-        self.ranks_per_host = ranks
-        self.interfaces = interfaces
-        self.nominal = interface
-        self.memory = memory
-        hosts = np.asarray(places, np.int64)
+    network: _core.Network
+    places: Sequence[int]
+    ranks_per_host: int
+    nominal: float
+    interfaces: int
+    memory: float
+
+    def __post_init__(self) -> None:
+        hosts, ranks = np.asarray(self.places, np.int64), self.ranks_per_host
         self.core_rank = (hosts[:, None] * ranks + np.arange(ranks)).ravel()
         self.host = np.repeat(np.arange(len(hosts)), ranks)
-        self._rates = np.array([network.rate(channel) for channel in range(network.channels)] or [math.inf])
-        self._routes: dict[tuple[int, int], list[int]] = {}
+        channels = range(self.network.channels)
+        self._rates = np.array([self.network.rate(channel) for channel in channels] or [math.inf])
+        self._routes: dict[int, list[int]] = {}  # by both hosts' numbers
         self._loads: dict[bytes, Load] = {}
 
     @property
@@ -163,12 +158,12 @@ class Fabric:
         pairs, counts = np.unique(self.host[src] * len(self.host) + self.host[dst], return_counts=True)
         busy = np.zeros(len(self._rates))
         for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
-            a, b = divmod(pair, len(self.host))
-            route = self._routes.get((a, b))
-            if route is None:
-                first = self.core_rank[a * self.ranks_per_host], self.core_rank[b * self.ranks_per_host]
-                route = self._routes[a, b] = self.network.route(int(first[0]), int(first[1]))
-            busy[route] += count
+            if pair not in self._routes:
+                ends = (
+                    int(self.core_rank[host * self.ranks_per_host]) for host in divmod(pair, len(self.host))
+                )
+                self._routes[pair] = self.network.route(*ends)
+            busy[self._routes[pair]] += count
         one = max(np.bincount(src).max(), np.bincount(dst).max())
         host = max(np.bincount(self.host[src]).max(), np.bincount(self.host[dst]).max())
         both = bool(np.isin(self.host[src], self.host[dst]).any())
@@ -178,9 +173,8 @@ class Fabric:
 
 def seconds(program: Program, vector: float, fabric: Fabric, costs: Costs, habits: Habits) -> float:
     """Predicted seconds of one call on vectors of so many bytes."""
-    crowd = max(
-        1.0, 3 * fabric.ranks_per_host / costs.copy / fabric.memory
-    )  # ranks of a host share its memory
+    # Ranks of a host share its memory.
+    crowd = max(1.0, 3 * fabric.ranks_per_host / costs.copy / fabric.memory)
     warm = habits.cached if vector * fabric.ranks_per_host < habits.cache else 1.0
     threads = min(program.ports, 2)  # that copy at once
     total = costs.port * program.opened
@@ -202,9 +196,7 @@ def seconds(program: Program, vector: float, fabric: Fabric, costs: Costs, habit
         if phase.combined and program.threads > 1:
             local += costs.port  # a team of threads is made ready, too
         busy = max(wire, local) if phase.overlapped else wire + local
-        near = (
-            1 - NEAR if not load.away or phase.times > 1 else 0.0
-        )  # what is passed on goes at the mean pace
+        near = 1 - NEAR if not load.away or phase.times > 1 else 0.0  # passed on: at the mean pace
         posting = _posting(program, phase, size, costs, habits) * (1 - near * (1 - load.away))
         total += phase.times * (posting + busy)
     return total

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import peers
@@ -17,7 +18,7 @@ from model import Phase, Program
 
 Algorithm = Callable[[int, float], Program]
 
-_BINE_SUMS: Final = standard.all_reduce_halving(peers.bine)
+_BINE_SUMS: Final = partial(standard.all_reduce_halving, partners=peers.bine)
 _SCATTER_DOUBLING: Final = standard.bcast_scatter_gather(standard.all_gather_doubling)
 _SCATTER_RING: Final = standard.bcast_scatter_gather(standard.all_gather_ring)
 
@@ -39,46 +40,49 @@ STANDARD: Final[dict[str, dict[str, Algorithm]]] = _by_name(
             standard.all_gather_bruck: "bruck brucks k_bruck",
             standard.all_gather_sparbit: "sparbit",
             standard.all_gather_linear: "linear",
-            standard.all_gather_bine("two"): "bine_2_blocks",
-            standard.all_gather_bine("blocks"): "bine_block_by_block bine_block_by_block_any_even",
-            standard.all_gather_bine("permute"): "bine_permute_remap bine_permute_static bine_permutation",
-            standard.all_gather_bine("send"): "bine_send_remap bine_send_static",
+            partial(standard.all_gather_bine, extra="two"): "bine_2_blocks",
+            partial(standard.all_gather_bine, extra="blocks"): "bine_block_by_block "
+            "bine_block_by_block_any_even",
+            partial(standard.all_gather_bine, extra="permute"): "bine_permute_remap bine_permute_static "
+            "bine_permutation",
+            partial(standard.all_gather_bine, extra="send"): "bine_send_remap bine_send_static",
         },
         "allreduce": {
             standard.all_reduce_ring: "ring ring_segmented segmented_ring",
-            standard.all_reduce_doubling(): "recursive_doubling",
+            standard.all_reduce_doubling: "recursive_doubling",
             # PICO tags allgather_reduce as Rabenseifner's
-            standard.all_reduce_halving(): "rabenseifner reduce_scatter_allgather allgather_reduce",
-            standard.all_reduce_doubling(peers.bine): "bine_lat",
+            standard.all_reduce_halving: "rabenseifner reduce_scatter_allgather allgather_reduce",
+            partial(standard.all_reduce_doubling, partners=peers.bine): "bine_lat",
             _BINE_SUMS: "bine_bdw_remap bine_bdw_remap_segmented bine_bdw_static "
             "bine_bdw_segmented bine_block_by_block bine_block_by_block_any_even",
-            standard.all_reduce_halving(peers.bine, 3): "bine_bdw_memcpy",
+            partial(standard.all_reduce_halving, partners=peers.bine, copies=3): "bine_bdw_memcpy",
         },
         "reduce_scatter": {
             standard.reduce_scatter_ring: "ring",
             standard.reduce_scatter_pairwise: "pairwise",
-            standard.reduce_scatter_halving(far_first=True): "recursive_halving",
-            standard.reduce_scatter_halving(): "recursive_distance_doubling butterfly non_commutative",
-            standard.reduce_scatter_halving(peers.bine): "bine_permute_remap bine_send_remap",
+            partial(standard.reduce_scatter_halving, far_first=True): "recursive_halving",
+            standard.reduce_scatter_halving: "recursive_distance_doubling butterfly non_commutative",
+            partial(standard.reduce_scatter_halving, partners=peers.bine): "bine_permute_remap "
+            "bine_send_remap",
             standard.reduce_scatter_blocks: "bine_block_by_block bine_block_by_block_any_even",
         },
         "alltoall": {
             standard.all_to_all_linear: "linear linear_sync scattered",
             standard.all_to_all_pairwise: "pairwise pairwise_ompi pairwise_sendrecv_replace",
-            standard.all_to_all_bruck(): "bruck brucks modified_bruck",
-            standard.all_to_all_bruck(peers.bine): "bine",
+            standard.all_to_all_bruck: "bruck brucks modified_bruck",
+            partial(standard.all_to_all_bruck, partners=peers.bine): "bine",
         },
         "bcast": {
             standard.bcast_linear: "linear basic_linear",
             standard.bcast_binomial: "binomial knomial",
-            standard.bcast_pipelined(1): "chain pipeline split_binary",
-            standard.bcast_pipelined(2): "binary_tree binary",
+            partial(standard.bcast_pipelined, children=1): "chain pipeline split_binary",
+            partial(standard.bcast_pipelined, children=2): "binary_tree binary",
             _SCATTER_DOUBLING: "scatter_allgather scatter_recursive_doubling_allgather",
             _SCATTER_RING: "scatter_allgather_ring scatter_ring_allgather",
-            trees.bcast_at_once(peers.bine): "bine_lat",
-            trees.bcast_at_once(peers.bine_far_first): "bine_lat_reversed bine_lat_i_new",
+            partial(trees.bcast_at_once, partners=peers.bine): "bine_lat",
+            partial(trees.bcast_at_once, partners=peers.bine_far_first): "bine_lat_reversed bine_lat_i_new",
             standard.bcast_bine: "bine_lat_new",
-            standard.bcast_scatter_gather(standard.all_gather_bine("")): "bine_bdw_remap",
+            standard.bcast_scatter_gather(standard.all_gather_bine): "bine_bdw_remap",
         },
         "gather": {
             standard.gather_linear: "linear basic_linear linear_sync",
@@ -93,8 +97,8 @@ STANDARD: Final[dict[str, dict[str, Algorithm]]] = _by_name(
         "reduce": {
             standard.reduce_linear: "linear",
             standard.reduce_binomial: "binomial bine_lat",
-            standard.reduce_pipelined(1): "chain pipeline",
-            standard.reduce_pipelined(2): "binary in_order_binary",
+            partial(standard.reduce_pipelined, children=1): "chain pipeline",
+            partial(standard.reduce_pipelined, children=2): "binary in_order_binary",
             standard.reduce_scatter_then_gather: "rabenseifner reduce_scatter_gather bine_bdw",
         },
     }
@@ -104,54 +108,52 @@ STANDARD: Final[dict[str, dict[str, Algorithm]]] = _by_name(
 # Open MPI's trees cut nothing by default, and PICO asks for no segments. Where Bine trees post all sends, or one after
 # the other, times show.
 OPEN_MPI: Final[dict[tuple[str, str], Algorithm]] = {
-    ("bcast", "binomial"): trees.bcast_at_once(peers.exchange),
-    ("bcast", "knomial"): trees.bcast_knomial(4),
+    ("bcast", "binomial"): partial(trees.bcast_at_once, partners=peers.exchange),
+    ("bcast", "knomial"): partial(trees.bcast_knomial, radix=4),
     ("bcast", "binary"): trees.bcast_binary,
     ("bcast", "binary_tree"): trees.bcast_binary,
     ("bcast", "split_binary"): trees.bcast_split_binary,
-    ("bcast", "chain"): trees.unsegmented(lambda ranks: math.ceil((ranks - 1) / 4), 4, False),
-    ("bcast", "pipeline"): trees.unsegmented(lambda ranks: ranks - 1, 1, False),
+    ("bcast", "chain"): partial(trees.unsegmented, chains=4, combine=False),
+    ("bcast", "pipeline"): partial(trees.unsegmented, chains=1, combine=False),
     ("gather", "binomial"): standard.kept(standard.gather_binomial),
     ("scatter", "binomial"): standard.kept(standard.scatter_binomial),
     ("reduce", "binary"): trees.reduce_binary,
     ("reduce", "in_order_binary"): trees.reduce_binary,
-    ("reduce", "chain"): trees.unsegmented(lambda ranks: math.ceil((ranks - 1) / 4), 4, True),
-    ("reduce", "pipeline"): trees.unsegmented(lambda ranks: ranks - 1, 1, True),
+    ("reduce", "chain"): partial(trees.unsegmented, chains=4, combine=True),
+    ("reduce", "pipeline"): partial(trees.unsegmented, chains=1, combine=True),
 }
 
 
-def _unsegmented(steps: Callable[[int], float], combine: bool) -> tofu.Grid:
-    """Fujitsu's trees of Open MPI's, which cut nothing: the whole vector, so many times one after the other."""
-
-    def program(sides: tuple[int, ...], bytes: float) -> Program:
-        phase = Phase(stream=bytes, times=steps(math.prod(sides)), combined=bytes if combine else 0)
-        return Program([phase], ((bytes, bytes),) * 2 if combine else ())
-
-    return program
+def _chains(sides: tofu.Sides, bytes: float, chains: int, combine: bool = False) -> Program:
+    """Fujitsu's chains of Open MPI's, which cut nothing: the whole vector, so many times one after the other."""
+    times = math.ceil((math.prod(sides) - 1) / chains)
+    phase = Phase(stream=bytes, times=times, combined=bytes if combine else 0)
+    return Program([phase], ((bytes, bytes),) * 2 if combine else ())
 
 
-def _sum_and_spread(trees: int) -> tofu.Grid:
+def _binary_tree(sides: tofu.Sides, bytes: float) -> Program:
+    ranks = math.prod(sides)
+    return Program([Phase(stream=bytes, times=2 * peers.steps_of(ranks + 1) - 4 if ranks > 8 else 3)])
+
+
+def _sum_and_spread(sides: tofu.Sides, bytes: float, trees: int) -> Program:
     """A reduction to one rank and a broadcast, down so many trees, or as the library chooses (0); a ring where the
     job's grid has no room for the trees."""
-
-    def program(sides: tuple[int, ...], bytes: float) -> Program:
-        if not trees:
-            spread = standard.reduce_pipelined(2)(math.prod(sides), bytes)
-            return spread.then(tofu.spread_trees(6)(sides, bytes))
-        if not tofu.room(sides, trees):
-            return standard.all_reduce_ring(math.prod(sides), bytes)
-        return tofu.spread_reductions(trees)(sides, bytes).then(tofu.spread_trees(trees)(sides, bytes))
-
-    return program
+    if not trees:
+        reduced = standard.reduce_pipelined(math.prod(sides), bytes, 2)
+        return reduced.then(tofu.spread_trees(sides, bytes, 6))
+    if not tofu.room(sides, trees):
+        return standard.all_reduce_ring(math.prod(sides), bytes)
+    return tofu.spread_reductions(sides, bytes, trees).then(tofu.spread_trees(sides, bytes, trees))
 
 
-def _gather_and_spread(sides: tuple[int, ...], bytes: float) -> Program:
-    return tofu.two_port_gather(sides, bytes).then(tofu.spread_trees(6)(sides, bytes))
+def _gather_and_spread(sides: tofu.Sides, bytes: float) -> Program:
+    return tofu.two_port_gather(sides, bytes).then(tofu.spread_trees(sides, bytes, 6))
 
 
-def _reduce_and_scatter(sides: tuple[int, ...], bytes: float) -> Program:
+def _reduce_and_scatter(sides: tofu.Sides, bytes: float) -> Program:
     ranks = math.prod(sides)
-    return standard.reduce_pipelined(2)(ranks, bytes).then(standard.scatter_linear(ranks, bytes))
+    return standard.reduce_pipelined(ranks, bytes, 2).then(standard.scatter_linear(ranks, bytes))
 
 
 def _in_place(algorithm: Algorithm) -> tofu.Grid:
@@ -163,34 +165,32 @@ TOFU: Final[dict[str, dict[str, tofu.Grid]]] = _by_name(
         "allgather": {tofu.torus_all_gather: "3dtorus", _gather_and_spread: "linear gtbc"},
         "alltoall": {tofu.torus_all_to_all: "blacc3d", tofu.one_port_all_to_all: "blacc6d crp doublespread"},
         "bcast": {
-            tofu.spread_trees(3): "trinaryx3",
-            tofu.spread_trees(6): "trinaryx6",
+            partial(tofu.spread_trees, trees=3): "trinaryx3",
+            partial(tofu.spread_trees, trees=6): "trinaryx6",
             tofu.chain: "bintree6d",
             tofu.lines: "binomial",
-            _unsegmented(lambda ranks: math.ceil((ranks - 1) / 3), False): "chain",
-            _unsegmented(lambda ranks: ranks - 1, False): "pipeline",
-            _unsegmented(
-                lambda ranks: 2 * peers.steps_of(ranks + 1) - 4 if ranks > 8 else 3, False
-            ): "binary_tree",
+            partial(_chains, chains=3): "chain",
+            partial(_chains, chains=1): "pipeline",
+            _binary_tree: "binary_tree",
         },
         "reduce": {
-            _unsegmented(lambda ranks: math.ceil((ranks - 1) / 3), True): "chain",
-            _unsegmented(lambda ranks: ranks - 1, True): "pipeline",
-            tofu.spread_reductions(3): "trinaryx3",
-            tofu.spread_reductions(6): "trinaryx6",
+            partial(_chains, chains=3, combine=True): "chain",
+            partial(_chains, chains=1, combine=True): "pipeline",
+            partial(tofu.spread_reductions, trees=3): "trinaryx3",
+            partial(tofu.spread_reductions, trees=6): "trinaryx6",
         },
         "allreduce": {
-            _sum_and_spread(3): "trix3",
-            _sum_and_spread(6): "trix6",
-            _sum_and_spread(0): "nonoverlapping rdbc",
+            partial(_sum_and_spread, trees=3): "trix3",
+            partial(_sum_and_spread, trees=6): "trix6",
+            partial(_sum_and_spread, trees=0): "nonoverlapping rdbc",
         },
         "reduce_scatter": {
             _reduce_and_scatter: "non_overlapping",
-            _in_place(standard.reduce_scatter_halving(far_first=True)): "recursive_halving",
+            _in_place(partial(standard.reduce_scatter_halving, far_first=True)): "recursive_halving",
             _in_place(standard.reduce_scatter_ring): "ring",
         },
         "gather": {tofu.two_port_gather: "simple"},
-        "scatter": {tofu.spread_trees(6): "use_bcast"},
+        "scatter": {partial(tofu.spread_trees, trees=6): "use_bcast"},
     }
 )
 
@@ -224,7 +224,7 @@ def plain(name: str) -> tuple[str, str]:
     return (library, head) if head and library in ("ompi", "mpich", "over", "intel", "cray") else ("", name)
 
 
-def program(collective: str, name: str, sides: tuple[int, ...], ranks: int, bytes: float) -> Program | None:
+def program(collective: str, name: str, sides: tofu.Sides, ranks: int, bytes: float) -> Program | None:
     """None for an algorithm that has no model: of those that follow a library's choice, too."""
     if ranks < 2:
         return Program([Phase(copied=bytes)])

@@ -63,13 +63,9 @@ class Predictor:
             machine = machine_of(system)
             few = few_cells([cell for cell in cells if cell.job.system == system and cell.bytes >= LEAST])
             self.costs[system] = fitted(machine, few, self.fabric, GUESSES_BLIND), frozenset(few)
-            told = (
-                ", ".join(f"{cell.collective} {cell.algorithm} {cell.bytes}" for cell in few)
-                or "none: public rates"
-            )
-            self.notes.append(
-                f"{system} is not described here: taken as full bisection, costs fitted on {told}"
-            )
+            names = (f"{cell.collective} {cell.algorithm} {cell.bytes}" for cell in few)
+            told = f"taken as full bisection, costs fitted on {', '.join(names) or 'none: public rates'}"
+            self.notes.append(f"{system} is not described here: {told}")
 
     def __call__(self, cell: Cell) -> float | None:
         """Predicted seconds, or None where there is no model."""
@@ -142,9 +138,8 @@ def best_among_two(found: Iterable[Prediction], same: float = SAME) -> float | N
     for group in groups.values():
         if len(group) >= 3:
             best = min(group.values(), key=lambda one: one.cell.seconds)
-            right.append(
-                best.seconds is not None and best.seconds <= _second(group.values(), same) * (1 + same)
-            )
+            limit = _second(group.values(), same) * (1 + same)
+            right.append(best.seconds is not None and best.seconds <= limit)
     return round(sum(right) / len(right), 4) if right else None
 
 

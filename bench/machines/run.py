@@ -75,10 +75,9 @@ def schedule_seconds(
         return None
     name, by_block = COLLECTIVES[collective]
     size = bytes // job.ranks if by_block else bytes
+    network = hocket.Network._of_core(fabric.network, "job")
     try:
-        plan = hocket.plan(
-            hocket.Network._of_core(fabric.network, "job"), name, bytes=size, alpha=costs.rendezvous
-        )
+        plan = hocket.plan(network, name, bytes=size, alpha=costs.rendezvous)
     except HocketError:
         return None
     return plan.algorithm, seconds(_program(plan, name, bytes, fabric), bytes, fabric, costs, habits)
@@ -97,17 +96,14 @@ def _program(plan: hocket.Plan, name: str, bytes: int, fabric: Fabric) -> Progra
     phases = [Phase(copied=bytes / (1 if half else fabric.ranks))]
     ports = 1
     for at, part in enumerate(np.split(moved, starts[1:])):
-        pairs, which = np.unique(
-            part["src"].astype(np.int64) * fabric.ranks + part["dst"], return_inverse=True
-        )
+        ends = part["src"].astype(np.int64) * fabric.ranks + part["dst"]
+        pairs, which = np.unique(ends, return_inverse=True)
         sums = np.bincount(which, part["length"].astype(float))
         src, dst = place[pairs // fabric.ranks], place[pairs % fabric.ranks]
         sent = int(max(np.bincount(src).max(), np.bincount(dst).max()))
         arrived = np.bincount(dst, sums).max() if at < half else 0.0
-        phases += [
-            Phase(src, dst, float(sums.max()), posts=sent, combined=float(arrived)),
-            Phase(src, dst, 8),
-        ]
+        phases.append(Phase(src, dst, float(sums.max()), posts=sent, combined=float(arrived)))
+        phases.append(Phase(src, dst, 8))
         ports = max(ports, sent)
     return replace(Program(phases), ports=min(ports, fabric.interfaces))
 
@@ -125,24 +121,16 @@ def our_rows(found: Sequence[Prediction], predictor: Predictor) -> Iterator[Row]
         costs = predictor.costs[job.system][0]
         made = schedule_seconds(job, collective, size, predictor.fabric(machine, job), costs, machine.habits)
         if made is not None:
-            alike = Prediction(cell, made[1])
-            yield cell_row(alike) | {
-                "algorithm": f"hocket {made[0]}",
-                "use": "ours",
-                "reason": f"best: {cell.algorithm}",
-            }
+            row = cell_row(Prediction(cell, made[1]))
+            yield row | {"algorithm": f"hocket {made[0]}", "use": "ours", "reason": f"best: {cell.algorithm}"}
 
 
 def ratios(rows: Sequence[Row]) -> list[float]:
     return [row["measured_us"] / row["predicted_us"] for row in rows]
 
 
-def errors(rows: Sequence[Row]) -> list[float]:
-    return [abs(row["predicted_us"] - row["measured_us"]) / row["measured_us"] for row in rows]
-
-
 def figures(rows: Sequence[Row]) -> list[str]:
-    found = errors(rows)
+    found = [abs(row["predicted_us"] - row["measured_us"]) / row["measured_us"] for row in rows]
     within = sum(error <= BOUND for error in found) / len(found)
     return [f"{len(found)}", f"{median(found):.1%}", f"{np.percentile(found, 90):.0%}", f"{within:.1%}"]
 
@@ -196,11 +184,11 @@ def summary(heading: Row, rows: list[Row]) -> Iterator[Block]:
         yield "Cells that several runs measured, and how far each run is from each other one."
         yield cells(["", "cells", "median difference", f"within {BOUND:.0%}"], again)
     jobs = grouped(theirs, "system", "nodes", "ranks_per_node", "collective")
-    by_job = (
-        [f"{system}, {nodes}, {_each(ranks)}{collective}", *figures(part), right(own)]
-        for (system, nodes, ranks, collective), own in jobs.items()
-        if (part := [row for row in own if row["use"] == "blind"])
-    )
+    by_job = []
+    for (system, nodes, ranks, collective), own in jobs.items():
+        each = "" if ranks == 1 else f"{ranks} ranks each, "
+        if part := [row for row in own if row["use"] == "blind"]:
+            by_job.append([f"{system}, {nodes}, {each}{collective}", *figures(part), right(own)])
     yield "## By job"
     yield cells([*head, "best among two"], by_job)
     yield "## By size"
@@ -217,9 +205,8 @@ def summary(heading: Row, rows: list[Row]) -> Iterator[Block]:
     missing = [row for row in theirs if row["use"] == "not modelled"]
     yield f"{len(missing)} of {len(theirs)} cells."
     reasons = grouped(missing, "collective", "algorithm", "reason").items()
-    yield cells(
-        ["algorithm", "cells", "reason"], ([f"{c} {a}", len(own), why] for (c, a, why), own in reasons)
-    )
+    unknown = ([f"{c} {a}", len(own), why] for (c, a, why), own in reasons)
+    yield cells(["algorithm", "cells", "reason"], unknown)
     yield "## What Hocket's schedules would take there"
     yield (
         "By the same frozen costs, phase by phase, with the token that releases each; buffers are kept between calls.\n"
@@ -233,10 +220,6 @@ def summary(heading: Row, rows: list[Row]) -> Iterator[Block]:
 
 def _place(row: Row) -> tuple[Any, ...]:
     return row["system"], len(row["nodes"]), row["nodes"], row["collective"], row["job"], row["bytes"]
-
-
-def _each(ranks: int) -> str:
-    return "" if ranks == 1 else f"{ranks} ranks each, "
 
 
 def _ours(row: Row, blind: Sequence[Row]) -> list[Any]:
@@ -256,19 +239,14 @@ def _ours(row: Row, blind: Sequence[Row]) -> list[Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=Path, required=True)
     parser.add_argument("--hosts", type=Path, required=True)
-    parser.add_argument(
-        "--json", action="store_true", help="the errors as one JSON object; nothing is written"
-    )
+    parser.add_argument("--json", action="store_true", help="the errors as one JSON object, nothing written")
     options, results = begin(parser, "public-machines", summary)
-    results.heading["command"] = (
-        f"python bench/machines/run.py --times {options.times.name} --hosts {options.hosts.name}"
-    )
-    results.heading |= {"source": SOURCE, "fitted_cells": sum(map(len, CELLS.values()))}
+    command = f"python bench/machines/run.py --times {options.times.name} --hosts {options.hosts.name}"
+    fitted = sum(map(len, CELLS.values()))
+    results.heading |= {"command": command, "source": SOURCE, "fitted_cells": fitted}
     try:
         predictor = Predictor()
         table_of_times = read_cells(options.times, options.hosts)

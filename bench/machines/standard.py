@@ -63,10 +63,7 @@ def all_gather_neighbours(ranks: int, bytes: float) -> Program:
 
 
 def all_gather_bruck(ranks: int, bytes: float) -> Program:
-    block = bytes / ranks
-    phases = [
-        Phase(*peers.shift(ranks, -(1 << s)), blocks * block) for s, blocks in enumerate(peers.halves(ranks))
-    ]
+    phases = _doubling(ranks, bytes, lambda ranks, step: peers.shift(ranks, -(1 << step)))
     return Program([*phases, Phase(copied=1.5 * bytes)], ((bytes, bytes),))
 
 
@@ -80,24 +77,20 @@ def all_gather_linear(ranks: int, bytes: float) -> Program:
     return Program([_everyone(ranks, bytes / ranks)])
 
 
-def all_gather_bine(extra: str) -> Algorithm:
+def all_gather_bine(ranks: int, bytes: float, extra: str = "") -> Program:
     """``extra``: "permute" sorts blocks in the end; "send" moves a block to where it belongs first; "two" sends two
     ranges a step; "blocks" every block alone."""
-
-    def program(ranks: int, bytes: float) -> Program:
-        block = bytes / ranks
-        phases = []
-        for s, blocks in enumerate(peers.halves(ranks)):
-            src, dst = peers.bine(ranks, s)
-            pieces = {"two": min(2.0, blocks), "blocks": blocks}.get(extra, 1.0)
-            phases.append(Phase(src, dst, blocks * block, pieces=pieces))
-        if extra == "send":
-            phases.insert(0, Phase(*peers.shift(ranks, ranks // 2), block))
-        if extra == "permute":
-            return Program([*phases, Phase(copied=bytes)], ((block, block),))
-        return Program(phases)
-
-    return program
+    block = bytes / ranks
+    phases = []
+    for s, blocks in enumerate(peers.halves(ranks)):
+        src, dst = peers.bine(ranks, s)
+        pieces = {"two": min(2.0, blocks), "blocks": blocks}.get(extra, 1.0)
+        phases.append(Phase(src, dst, blocks * block, pieces=pieces))
+    if extra == "send":
+        phases.insert(0, Phase(*peers.shift(ranks, ranks // 2), block))
+    if extra == "permute":
+        return Program([*phases, Phase(copied=bytes)], ((block, block),))
+    return Program(phases)
 
 
 def reduce_scatter_ring(ranks: int, bytes: float) -> Program:
@@ -111,12 +104,11 @@ def _halved(bytes: float) -> tuple[tuple[float, float], ...]:
     return (bytes, bytes), (bytes, bytes / 2)
 
 
-def reduce_scatter_halving(partners: Partners = peers.exchange, *, far_first: bool = False) -> Algorithm:
-    def program(ranks: int, bytes: float) -> Program:
-        phases = _halving(ranks, bytes, partners, far_first=far_first)
-        return Program([Phase(copied=bytes), *phases, *_folded(ranks, bytes, True)], _halved(bytes))
-
-    return program
+def reduce_scatter_halving(
+    ranks: int, bytes: float, partners: Partners = peers.exchange, *, far_first: bool = False
+) -> Program:
+    phases = _halving(ranks, bytes, partners, far_first=far_first)
+    return Program([Phase(copied=bytes), *phases, *_folded(ranks, bytes, True)], _halved(bytes))
 
 
 def reduce_scatter_blocks(ranks: int, bytes: float) -> Program:
@@ -142,24 +134,19 @@ def all_reduce_ring(ranks: int, bytes: float) -> Program:
     return Program([Phase(copied=bytes), sums, Phase(*ring, block, times=ranks - 1)], ((block, block),) * 2)
 
 
-def all_reduce_doubling(partners: Partners = peers.exchange) -> Algorithm:
-    def program(ranks: int, bytes: float) -> Program:
-        phases = [Phase(*partners(ranks, s), bytes, combined=bytes) for s in range(peers.steps_of(ranks))]
-        return Program([Phase(copied=bytes), *phases, *_folded(ranks, bytes, True)], ((bytes, bytes),))
-
-    return program
+def all_reduce_doubling(ranks: int, bytes: float, partners: Partners = peers.exchange) -> Program:
+    phases = [Phase(*partners(ranks, s), bytes, combined=bytes) for s in range(peers.steps_of(ranks))]
+    return Program([Phase(copied=bytes), *phases, *_folded(ranks, bytes, True)], ((bytes, bytes),))
 
 
-def all_reduce_halving(partners: Partners = peers.exchange, copies: float = 1) -> Algorithm:
+def all_reduce_halving(
+    ranks: int, bytes: float, partners: Partners = peers.exchange, copies: float = 1
+) -> Program:
     """Rabenseifner: a reduce-scatter by halving, an all-gather by doubling."""
-
-    def program(ranks: int, bytes: float) -> Program:
-        there = _halving(ranks, bytes, partners, far_first=False)
-        back = [Phase(one.src, one.dst, one.bytes) for one in reversed(there)]
-        phases = [Phase(copied=copies * bytes), *there, *back, *_folded(ranks, bytes, True)]
-        return Program(phases, _halved(bytes)[1:])
-
-    return program
+    there = _halving(ranks, bytes, partners, far_first=False)
+    back = [Phase(one.src, one.dst, one.bytes) for one in reversed(there)]
+    phases = [Phase(copied=copies * bytes), *there, *back, *_folded(ranks, bytes, True)]
+    return Program(phases, _halved(bytes)[1:])
 
 
 def all_to_all_pairwise(ranks: int, bytes: float) -> Program:
@@ -171,15 +158,12 @@ def all_to_all_linear(ranks: int, bytes: float) -> Program:
     return Program([Phase(copied=bytes / ranks), _everyone(ranks, bytes / ranks)])
 
 
-def all_to_all_bruck(partners: Partners | None = None) -> Algorithm:
-    def program(ranks: int, bytes: float) -> Program:
-        phases = [
-            Phase(*(partners(ranks, s) if partners else peers.shift(ranks, 1 << s)), bytes / 2, copied=bytes)
-            for s in range(peers.steps_of(ranks))
-        ]
-        return Program([Phase(copied=2 * bytes), *phases], ((bytes, bytes),))
-
-    return program
+def all_to_all_bruck(ranks: int, bytes: float, partners: Partners | None = None) -> Program:
+    phases = [
+        Phase(*(partners(ranks, s) if partners else peers.shift(ranks, 1 << s)), bytes / 2, copied=bytes)
+        for s in range(peers.steps_of(ranks))
+    ]
+    return Program([Phase(copied=2 * bytes), *phases], ((bytes, bytes),))
 
 
 def bcast_binomial(ranks: int, bytes: float) -> Program:
@@ -198,16 +182,12 @@ def bcast_linear(ranks: int, bytes: float) -> Program:
     return Program([Phase(np.zeros_like(others), others, bytes, posts=ranks - 1)])
 
 
-def bcast_pipelined(children: int) -> Algorithm:
+def bcast_pipelined(ranks: int, bytes: float, children: int) -> Program:
     """A chain of all ranks, or a tree of so many children, in segments: each host passes on to all its children."""
-
-    def program(ranks: int, bytes: float) -> Program:
-        segment = min(bytes, SEGMENT)
-        depth = ranks - 1 if children == 1 else max(peers.steps_of(ranks) - 1, 1)
-        times = bytes / segment + depth - 1
-        return Program([Phase(stream=children * segment, times=times, posts=children, overlapped=True)])
-
-    return program
+    segment = min(bytes, SEGMENT)
+    depth = ranks - 1 if children == 1 else max(peers.steps_of(ranks) - 1, 1)
+    times = bytes / segment + depth - 1
+    return Program([Phase(stream=children * segment, times=times, posts=children, overlapped=True)])
 
 
 def bcast_scatter_gather(gather: Algorithm) -> Algorithm:
@@ -243,9 +223,8 @@ def gather_linear(ranks: int, bytes: float) -> Program:
 
 def scatter_linear(ranks: int, bytes: float) -> Program:
     others = np.arange(1, ranks)
-    return Program(
-        [Phase(np.zeros_like(others), others, bytes / ranks, posts=(ranks - 1) / 2, peers=ranks - 1)]
-    )
+    there = Phase(np.zeros_like(others), others, bytes / ranks, posts=(ranks - 1) / 2, peers=ranks - 1)
+    return Program([there])
 
 
 def reduce_binomial(ranks: int, bytes: float) -> Program:
@@ -257,20 +236,16 @@ def reduce_linear(ranks: int, bytes: float) -> Program:
     return Program(arrive, ((bytes, bytes),))
 
 
-def reduce_pipelined(children: int) -> Algorithm:
+def reduce_pipelined(ranks: int, bytes: float, children: int) -> Program:
     """A broadcast turned round: a host takes from its children one after the other, combines, and passes on."""
-
-    def program(ranks: int, bytes: float) -> Program:
-        (step,) = bcast_pipelined(children)(ranks, bytes).phases
-        share, posts = step.stream / children, children + 1
-        step = replace(step, stream=posts * share, posts=posts, combined=step.stream, overlapped=False)
-        return Program([step], ((bytes, bytes),))
-
-    return program
+    (step,) = bcast_pipelined(ranks, bytes, children).phases
+    share, posts = step.stream / children, children + 1
+    step = replace(step, stream=posts * share, posts=posts, combined=step.stream, overlapped=False)
+    return Program([step], ((bytes, bytes),))
 
 
 def reduce_scatter_then_gather(ranks: int, bytes: float) -> Program:
-    return reduce_scatter_halving()(ranks, bytes).then(gather_binomial(ranks, bytes))
+    return reduce_scatter_halving(ranks, bytes).then(gather_binomial(ranks, bytes))
 
 
 MOST_SHIFTS: Final = 64  # that stand for all, if there are more
@@ -293,11 +268,8 @@ def _everyone(ranks: int, block: float) -> Phase:
 def _shifts(ranks: int, block: float, combined: float = 0) -> list[Phase]:
     """Phases in which all pass on by 1, by 2, …"""
     chosen = _chosen(ranks)
-    times = (ranks - 1) / max(len(chosen), 1)
-    return [
-        Phase(*peers.shift(ranks, int(by)), block, times=times, combined=combined, peers=ranks - 1)
-        for by in chosen
-    ]
+    same = {"times": (ranks - 1) / max(len(chosen), 1), "combined": combined, "peers": ranks - 1}
+    return [Phase(*peers.shift(ranks, int(by)), block, **same) for by in chosen]
 
 
 def whole(ranks: int, steps: list[tuple[Ranks, Ranks]]) -> list[tuple[Ranks, Ranks]]:

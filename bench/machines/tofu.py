@@ -51,7 +51,7 @@ def named(name: str) -> Named | None:
 def program(collective: str, name: Named, sides: Sides, bytes: float) -> Program | None:
     """None for an algorithm that is not known."""
     if name.family == "bruck":
-        bruck = standard.all_to_all_bruck()(math.prod(sides), bytes)
+        bruck = standard.all_to_all_bruck(math.prod(sides), bytes)
         return replace(bruck, temporary=()) if collective == "alltoall" else None
     maker = _MAKERS.get((collective, name.algorithm))
     if maker is None:
@@ -86,9 +86,8 @@ def _told(name: Named, sides: Sides) -> Phase:
     """Addresses of buffers, which ranks tell the partners of each step first, through MPI, where a rank writes into
     what the caller gave; once more for the mirrored ports."""
     rounds = _steps(sides) * (2 if name.ports > len(sides) else 1)
-    return Phase(
-        *peers.shift(math.prod(sides), 1), 8, times=rounds, posts=2 / name.ports if name.direct else 1
-    )
+    posts = 2 / name.ports if name.direct else 1
+    return Phase(*peers.shift(math.prod(sides), 1), 8, times=rounds, posts=posts)
 
 
 def _doubling(name: Named, sides: Sides, bytes: float, *, rows: bool = False) -> list[Phase]:
@@ -100,9 +99,8 @@ def _doubling(name: Named, sides: Sides, bytes: float, *, rows: bool = False) ->
     for done in range(steps):
         size = bytes / ranks * min(1 << done, ranks - (1 << done)) / name.ports
         posts = float(1 << done) if rows else 1.0
-        phases.append(
-            Phase(*_together(name, sides, steps - 1 - done), size, posts=posts, pieces=_pieces(name, size))
-        )
+        there = _together(name, sides, steps - 1 - done)
+        phases.append(Phase(*there, size, posts=posts, pieces=_pieces(name, size)))
     return phases
 
 
@@ -186,10 +184,8 @@ def _bcast(name: Named, sides: Sides, bytes: float) -> Program:
 
 
 def _scatter(name: Named, sides: Sides, bytes: float) -> Program:
-    phases = [
-        Phase(one.src, one.dst, one.bytes * part)
-        for one, part in _tree(name, sides, bytes, far_first=name.order == "DEC")
-    ]
+    there = _tree(name, sides, bytes, far_first=name.order == "DEC")
+    phases = [Phase(one.src, one.dst, one.bytes * part) for one, part in there]
     return Program([_sorted(sides, bytes), *phases], ports=name.ports)
 
 
@@ -220,10 +216,8 @@ def _reduce_scatter_gather(name: Named, sides: Sides, bytes: float) -> Program:
 
 
 def _all_to_all(name: Named, sides: Sides, bytes: float) -> Program:
-    phases = [
-        Phase(*_together(name, sides, step), bytes / 2, posts=2, copied=bytes)
-        for step in range(_steps(sides))
-    ]
+    steps = (_together(name, sides, step) for step in range(_steps(sides)))
+    phases = [Phase(*there, bytes / 2, posts=2, copied=bytes) for there in steps]
     return Program([Phase(copied=bytes), *phases, Phase(copied=bytes)])
 
 
@@ -288,32 +282,25 @@ def lines(sides: Sides, bytes: float) -> Program:
     return Program([Phase(stream=bytes, times=sum(side - 1 for side in sides))])
 
 
-def _spread(trees: int, largest: float, otherwise: Grid, combined: float) -> Grid:
-    """``largest``: as of ``segment_of``; ``otherwise``: where the job's grid has no room for the trees; ``combined``:
-    segments of each tree."""
-
-    def program(sides: Sides, bytes: float) -> Program:
-        if not room(sides, trees):
-            return otherwise(sides, bytes)
-        segment = min(bytes / trees, segment_of(bytes, largest))
-        times = bytes / trees / segment + sum(side // 2 for side in sides)
-        step = Phase(stream=segment, times=times, combined=combined * trees * segment, overlapped=True)
-        return Program([step], opened=trees)
-
-    return program
+def _spread(sides: Sides, bytes: float, trees: int, largest: float, combined: float) -> Program:
+    """``largest``: as of ``segment_of``; ``combined``: segments of each tree."""
+    segment = min(bytes / trees, segment_of(bytes, largest))
+    times = bytes / trees / segment + sum(side // 2 for side in sides)
+    step = Phase(stream=segment, times=times, combined=combined * trees * segment, overlapped=True)
+    return Program([step], opened=trees)
 
 
-def spread_trees(trees: int) -> Grid:
+def spread_trees(sides: Sides, bytes: float, trees: int) -> Program:
     """A broadcast down so many trees at once, in segments, through an interface each; down one chain where the job's
     grid has no room for them."""
-    return _spread(trees, 48 << 20, chain, 0)
+    return _spread(sides, bytes, trees, 48 << 20, 0) if room(sides, trees) else chain(sides, bytes)
 
 
-def spread_reductions(trees: int) -> Grid:
+def spread_reductions(sides: Sides, bytes: float, trees: int) -> Program:
     """The same, turned round. A host is inside half of the trees, and combines for three children there."""
-    return _spread(
-        trees, 6 << 20, lambda sides, bytes: standard.reduce_pipelined(2)(math.prod(sides), bytes), 1.5
-    )
+    if not room(sides, trees):
+        return standard.reduce_pipelined(math.prod(sides), bytes, 2)
+    return _spread(sides, bytes, trees, 6 << 20, 1.5)
 
 
 def room(sides: Sides, trees: int) -> bool:

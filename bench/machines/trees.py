@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import peers
-from standard import Algorithm, Partners, turned, whole
+from standard import Partners, turned, whole
 
 from model import Phase, Program, Ranks
 
 
-def bcast_at_once(partners: Partners) -> Algorithm:
+def bcast_at_once(ranks: int, bytes: float, partners: Partners) -> Program:
     """A tree as Open MPI walks it without segments: a rank that has all sends it to all its children at once, which
     share its interface."""
-
-    def program(ranks: int, bytes: float) -> Program:
-        steps = whole(ranks, [partners(ranks, s) for s in range(peers.steps_of(ranks))])
-        return Program(_levels(ranks, list(peers.tree([dst for _, dst in steps])), bytes))
-
-    return program
+    steps = whole(ranks, [partners(ranks, s) for s in range(peers.steps_of(ranks))])
+    return Program(_levels(ranks, list(peers.tree([dst for _, dst in steps])), bytes))
 
 
 def _levels(ranks: int, steps: Sequence[tuple[Ranks, Ranks]], bytes: float) -> list[Phase]:
@@ -36,21 +33,17 @@ def _levels(ranks: int, steps: Sequence[tuple[Ranks, Ranks]], bytes: float) -> l
     return phases
 
 
-def bcast_knomial(radix: int) -> Algorithm:
+def bcast_knomial(ranks: int, bytes: float, radix: int) -> Program:
     """A tree in which a rank has up to ``radix`` - 1 children a level, to all of which it sends at once."""
-
-    def program(ranks: int, bytes: float) -> Program:
-        steps, reach = [], 1
-        while reach < ranks:
-            reach *= radix
-        while reach > 1:
-            reach //= radix
-            src = np.arange(0, ranks, reach * radix)
-            for by in range(reach, reach * radix, reach):
-                steps.append((src[src + by < ranks], src[src + by < ranks] + by))
-        return Program(_levels(ranks, [step for step in steps if len(step[0])], bytes))
-
-    return program
+    steps, reach = [], 1
+    while reach < ranks:
+        reach *= radix
+    while reach > 1:
+        reach //= radix
+        src = np.arange(0, ranks, reach * radix)
+        for by in range(reach, reach * radix, reach):
+            steps.append((src[src + by < ranks], src[src + by < ranks] + by))
+    return Program(_levels(ranks, [step for step in steps if len(step[0])], bytes))
 
 
 def binary_steps(ranks: int) -> list[tuple[Ranks, Ranks]]:
@@ -75,16 +68,12 @@ def bcast_split_binary(ranks: int, bytes: float) -> Program:
     return Program([*_levels(ranks, binary_steps(ranks), bytes / 2), pairs])
 
 
-def unsegmented(depth: Callable[[int], float], children: int, combine: bool) -> Algorithm:
+def unsegmented(ranks: int, bytes: float, chains: int, combine: bool) -> Program:
     """A chain, or several, in which each rank passes the whole vector on."""
-
-    def program(ranks: int, bytes: float) -> Program:
-        combined = bytes if combine else 0
-        first = Phase(stream=children * bytes, combined=children * combined, posts=children)
-        rest = Phase(stream=bytes, times=max(depth(ranks) - 1, 0), combined=combined)
-        return Program([first, rest], ((bytes, bytes),) * 2 if combine else ())
-
-    return program
+    combined = bytes if combine else 0
+    first = Phase(stream=chains * bytes, combined=chains * combined, posts=chains)
+    rest = Phase(stream=bytes, times=max(math.ceil((ranks - 1) / chains) - 1, 0), combined=combined)
+    return Program([first, rest], ((bytes, bytes),) * 2 if combine else ())
 
 
 def reduce_binary(ranks: int, bytes: float) -> Program:

@@ -122,9 +122,7 @@ def summary(heading: Row, rows: list[Row]) -> list[Block]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--network", default="chain:8,8,8,8")
     parser.add_argument("--shuffle", type=int, action="append", metavar="SEED", help="of the given order [1]")
     parser.add_argument("--calls", nargs="+", default=["allgather:262144"], metavar="CALL:BYTES")
