@@ -135,7 +135,7 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=24, help="in a job")
     parser.add_argument("--jobs", type=int, default=1, help="of each candidate")
     parser.add_argument(
-        "--order", action="store_true", help="also the best algorithm with ranks in another order"
+        "--order", action="store_true", help="also the best algorithm, ranks in another order"
     )
     options, results = begin(parser, "best-native", summary)
     measure_cells(options, results, lambda job, cell: measure(job, cell, options))

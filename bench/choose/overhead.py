@@ -99,11 +99,9 @@ def summary(heading: Row, rows: list[Row]) -> list[Block]:
     """Medians per cell, and how many keep the promise."""
     told, medians = [], []
     for row in sorted(rows, key=itemgetter(*CELL)):
-        first, again, forced, control = (
-            ratios(row, candidate) for candidate in ("first", "again", "forced", "control")
-        )
+        first, *others = (ratios(row, candidate) for candidate in ("first", "again", "forced", "control"))
         medians.append(median(first))
-        shown = (quartiles(of) if of else "" for of in (first, again, forced, control))
+        shown = (quartiles(of) if of else "" for of in (first, *others))
         verdict = "" if median(first) <= MOST else "missed"
         told.append([*(row[name] for name in CELL), row["calls"], len(first), *shown, verdict])
     kept, chance = sum(value <= MOST for value in medians), against_chance(rows)
@@ -131,9 +129,7 @@ def main() -> None:
     add_cells(parser)
     parser.add_argument("--calls", type=int, default=200, help="in a job, at most")
     parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument(
-        "--again", action="store_true", help="also a second job, with what the first has kept"
-    )
+    parser.add_argument("--again", action="store_true", help="also a second job, with what the first kept")
     parser.add_argument("--forced", action="store_true", help="also a job whose calls all go by a schedule")
     parser.add_argument("--control", action="store_true", help="also a second native job")
     parser.add_argument("--cell-seconds", type=float, default=0, help="more pairs until this time is over")

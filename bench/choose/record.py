@@ -30,9 +30,8 @@ def record(job: Job, cell: Row, arguments: argparse.Namespace) -> list[Row]:
 
     def run(calls: int, variables: dict[str, str] | None) -> Told:
         """Without variables: natively."""
-        return job.run(
-            variables is not None, calls, {"HOCKET_CHOICES": "", **(variables or {})}, arguments.timeout
-        )
+        environment = {"HOCKET_CHOICES": "", **(variables or {})}
+        return job.run(variables is not None, calls, environment, arguments.timeout)
 
     _, first, agree, _ = run(2, None)
     calls = max(12, min(arguments.calls, int(arguments.seconds / first[-1])))
@@ -55,9 +54,9 @@ def summary(heading: Row, rows: list[Row]) -> list[Block]:
     for key, of in grouped(rows, *CELL).items():
         of_native, *others = (median(values(row["costs"])) for row in of)
         best = min(range(len(others)), key=others.__getitem__, default=None)
-        name, gain = (
-            ("-", "") if best is None else (of[best + 1]["candidate"], f"{of_native / others[best]:.2f}")
-        )
+        name, gain = "-", ""
+        if best is not None:
+            name, gain = of[best + 1]["candidate"], f"{of_native / others[best]:.2f}"
         told.append([*key, len(values(of[0]["costs"])), f"{of_native * 1e3:.3g}", len(others), name, gain])
     head = [*CELL, "calls", "native, ms", "other candidates", "fastest of them", "times as fast"]
     return ["# Records of candidates", f"{provenance(heading)}.", cells(head, told)]

@@ -52,12 +52,10 @@ class Cell:
         if network == "shared":
             return cls(int(options[1]), 0)
         ranks = ranks_of(network)
-        rate = next(
-            parse_rate(option.removeprefix("rate=")) for option in options if option.startswith("rate=")
-        )
+        rates = (option.removeprefix("rate=") for option in options if option.startswith("rate="))
         by_rank = ("alltoall", "allgather", "reduce_scatter", *IRREGULAR)
         messages = ranks - 1 if collective in by_rank else 1
-        return cls(ranks, size * messages / rate)
+        return cls(ranks, size * messages / parse_rate(next(rates)))
 
 
 class Policy(Protocol):
@@ -88,16 +86,12 @@ class FifteenLines:
 
     def __init__(self, predicted: Sequence[float], agree: float, kept: Kept, cell: Cell) -> None:
         self.candidates, self.calls = (0, 1 + int(np.nanargmin(predicted[1:]))), 0
-        self.seen = {
-            candidate: [kept[candidate]] if candidate in kept else [] for candidate in self.candidates
-        }
+        self.seen = {one: [kept[one]] if one in kept else [] for one in self.candidates}
 
     def next(self) -> tuple[int, float, bool]:
         self.calls += 1
         new = [candidate for candidate in self.candidates if not self.seen[candidate]]
-        best, other = sorted(
-            self.candidates, key=lambda candidate: median(self.seen[candidate] or [math.inf])
-        )
+        best, other = sorted(self.candidates, key=lambda one: median(self.seen[one] or [math.inf]))
         return (new[0] if new else other if self.calls in (8, 32) else best), math.inf, True
 
     def learn(self, candidate: int, seconds: float) -> None:

@@ -90,11 +90,8 @@ def measure(
                     row |= {"placement": "in order" if shuffle is None else f"random, seed {shuffle}"}
                     row |= {"candidate": candidate, "seconds": seconds}
                     rows.append(row | {"bound": bound(network, arguments.pattern, size, rate)})
-            where = "" if shuffle is None else f", placement {shuffle}"
-            print(
-                f"{topology} {mpi.family.value}{where}: {number + 1} of {arguments.jobs} pairs",
-                file=sys.stderr,
-            )
+            where = f"{topology} {mpi.family.value}" + ("" if shuffle is None else f", placement {shuffle}")
+            print(f"{where}: {number + 1} of {arguments.jobs} pairs", file=sys.stderr)
     return rows
 
 

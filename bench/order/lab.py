@@ -69,24 +69,18 @@ def measure(
     with lab_up(description, arguments) as lab:
         for call in arguments.calls:
             name, _, size = call.partition(":")
-            ranks = network.ranks
-            wanted = (
-                [halo(ranks, int(size))]
-                if name.endswith("halo")
-                else parse_wanted(",".join(DEFAULT_CALLS), ranks, int(size))
-            )
+            if name.endswith("halo"):
+                wanted = [halo(network.ranks, int(size))]
+            else:
+                wanted = parse_wanted(",".join(DEFAULT_CALLS), network.ranks, int(size))
             found = order_job(job, wanted, whole_hosts=True)
             places: Places = {"given": (given, {}), "ordered": (found.blocks, {})}
             if name == "reordered-halo":
                 env = environments_of(arguments, mpi, network)["scheduled"]
-                places = {
-                    order: (given, env | {"HOCKET_REORDER": switch})
-                    for order, switch in zip(places, "01", strict=True)
-                }
-            own = next(
-                (one for one in wanted if one.collective.replace("-", "") == name and one.name == "ring"),
-                wanted[0],
-            )
+                switches = zip(places, "01", strict=True)
+                places = {order: (given, env | {"HOCKET_REORDER": switch}) for order, switch in switches}
+            rings = (one for one in wanted if one.name == "ring")
+            own = next((one for one in rings if one.collective.replace("-", "") == name), wanted[0])
             predicted = gain_of(job.network, found.given, found.place, [own]) ** (1 / own.call.weight)
             command = [program, name.removeprefix("reordered-"), f"{size}:{arguments.repetitions}"]
             for number in range(arguments.jobs):
@@ -96,10 +90,8 @@ def measure(
                         row: Row = {"mpi": mpi.family.value, "shuffle": shuffle, "call": name}
                         row |= {"bytes": int(size), "job": number, "order": order, "how": found.how}
                         rows.append(row | {"seconds": seconds, "gain by rates": round(predicted, 3)})
-                print(
-                    f"{mpi.family.value} {shuffle} {call}: {number + 1} of {arguments.jobs} pairs",
-                    file=sys.stderr,
-                )
+                where = f"{mpi.family.value} {shuffle} {call}"
+                print(f"{where}: {number + 1} of {arguments.jobs} pairs", file=sys.stderr)
     return rows
 
 

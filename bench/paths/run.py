@@ -70,10 +70,9 @@ def discovered(lab: Lab, mpi: Mpi, fabric: str, work: Path) -> tuple[str, Row]:
     """The network with its paths, and what finding them took."""
     path = str(work / "found.toml")
     command = [sys.executable, "-m", "hocket", "network", "discover", "--paths", fabric, "-o", path, "--json"]
-    result = done(
-        lab.run(command, mpi=mpi, env=mpi4py_environment(mpi), timeout=120, capture=True), "discover"
-    )
-    told = json.loads(next(line for line in result.splitlines() if line.startswith("{")))
+    result = lab.run(command, mpi=mpi, env=mpi4py_environment(mpi), timeout=120, capture=True)
+    lines = done(result, "discover").splitlines()
+    told = json.loads(next(line for line in lines if line.startswith("{")))
     return path, {"found_in": told["seconds"], "packets": told["packets_per_pair"], "silent": told["silent"]}
 
 
@@ -130,10 +129,8 @@ def calls(fabric: Fabric, mpi: Mpi, pattern: str, arguments: argparse.Namespace,
     size = arguments.bytes * (fabric.lab.ranks if pattern == "all-reduce" else 1)
     command = [str(program), CALLS[pattern], f"{size}:{arguments.repetitions}"]
     shuffle = None if pattern == "all-to-all" else fabric.seed
-    for candidate in alternating(environments, fabric.seed):
-        result = fabric.lab.run(
-            command, mpi=mpi, env=environments[candidate], timeout=150, capture=True, shuffle=shuffle
-        )
+    for candidate, env in alternating(environments.items(), fabric.seed):
+        result = fabric.lab.run(command, mpi=mpi, env=env, timeout=150, capture=True, shuffle=shuffle)
         output = done(result, f"{mpi.family.value}, {pattern}, {candidate}")
         for seconds in re.findall(rf"^{size} ([\d.]+)$", output, re.MULTILINE):
             yield row_of(fabric, mpi, pattern, size, 1, candidate, seconds) | held(output) | fabric.how
@@ -187,9 +184,8 @@ def over_bound(rows: list[Row]) -> dict[str, list[float]]:
 def table(rows: list[Row], ours: str) -> list[str]:
     """Times over the bound of all candidates that were measured, and how many times as fast ours is as native."""
     every = [*CANDIDATES, UNPACED, DEFAULT]
-    names = sorted(
-        {row["candidate"] for row in rows}, key=lambda name: (every.index(name.split(";")[0]), name)
-    )
+    measured = {row["candidate"] for row in rows}
+    names = sorted(measured, key=lambda name: (every.index(name.split(";")[0]), name))
     told: list[list[object]] = []
     for key, of in grouped(rows, "mpi", "pattern", "bytes", "calls").items():
         by = over_bound(of)
@@ -238,14 +234,10 @@ def main() -> None:
     parser.add_argument("--fabric", default="fat-tree:4x4x4@50Mbit", help="leaves and spines")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
     parser.add_argument("--patterns", nargs="+", default=list(CALLS), choices=list(CALLS))
-    parser.add_argument(
-        "--bytes", type=int, default=262144, help="of a message; all-reduces sum that for each rank"
-    )
+    parser.add_argument("--bytes", type=int, default=262144, help="of a message; all-reduces: for each rank")
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--whole", type=int, default=2, metavar="SEEDS", help="with jobs of many calls")
-    parser.add_argument(
-        "--unpaced", action="store_true", help="the schedule on held paths without pacing, too"
-    )
+    parser.add_argument("--unpaced", action="store_true", help="also the schedule on held paths, unpaced")
     parser.add_argument(
         "--stated", action="append", default=[], metavar="RATE", help="wrongly, in whole jobs"
     )

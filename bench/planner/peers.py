@@ -105,9 +105,8 @@ def ndv2(first: int) -> list[Link]:
 
 def te_ccl() -> list[Case]:
     """Cables between chassis go one way in TE-CCL, from one GPU and to another; here they go both ways, one for two."""
-    two = graph(
-        [*ndv2(0), *ndv2(8), (1, 8, 12.5e9, 1.3e-6)], switches=(0,)
-    )  # in the outputs, GPU 0 is a switch
+    # In the outputs, GPU 0 is a switch.
+    two = graph([*ndv2(0), *ndv2(8), (1, 8, 12.5e9, 1.3e-6)], switches=(0,))
     far = [(0, 8 * chassis + 1, 12.5e9, 1.3e-6) for chassis in range(4)]
     four = graph([link for at in range(4) for link in ndv2(8 * at + 1)] + far, switches=(0,))
     inside = [(17 * at, 17 * at + gpu, 125e9, 0.35e-6) for at in range(2) for gpu in range(1, 17)]

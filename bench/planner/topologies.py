@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -45,21 +46,16 @@ def _flat(node: Any) -> list[Any]:
 
 def jellyfish(switches: int, degree: int, hosts: int, seed: int) -> Any:
     """A random regular graph (Singla et al., NSDI 2012)."""
-    for attempt in itertools.count():
-        graph = nx.random_regular_graph(degree, switches, seed=seed + 1000 * attempt)
-        if nx.is_connected(graph):
-            return with_hosts(graph, hosts)
-    raise AssertionError
+    seeds = itertools.count(seed, 1000)
+    graphs = (nx.random_regular_graph(degree, switches, seed=attempt) for attempt in seeds)
+    return with_hosts(next(filter(nx.is_connected, graphs)), hosts)
 
 
 def kautz(degree: int, diameter: int, hosts: int) -> Any:
     """The Kautz graph of words of so many letters, undirected; an edge both of whose directions exist is one link."""
     letters = range(degree + 1)
-    words = [
-        w
-        for w in itertools.product(letters, repeat=diameter)
-        if all(a != b for a, b in itertools.pairwise(w))
-    ]
+    every = itertools.product(letters, repeat=diameter)
+    words = [w for w in every if all(a != b for a, b in itertools.pairwise(w))]
     graph = nx.Graph()
     graph.add_nodes_from(words)
     graph.add_edges_from((w, (*w[1:], x)) for w in words for x in letters if x != w[-1] and w != (*w[1:], x))
@@ -79,13 +75,13 @@ def hyperx_of_hosts(*sides: int) -> Any:
 
 def hyperx_of_switches(*sides: int) -> Any:
     places = list(itertools.product(*map(range, sides)))
+    return wired(places, lambda a, b: sum(x != y for x, y in zip(a, b, strict=True)) == 1)
+
+
+def wired(nodes: list[Any], are_wired: Callable[[Any, Any], bool]) -> Any:
     graph = nx.Graph()
-    graph.add_nodes_from(places)
-    graph.add_edges_from(
-        (a, b)
-        for a, b in itertools.combinations(places, 2)
-        if sum(x != y for x, y in zip(a, b, strict=True)) == 1
-    )
+    graph.add_nodes_from(nodes)
+    graph.add_edges_from(pair for pair in itertools.combinations(nodes, 2) if are_wired(*pair))
     return graph
 
 
@@ -107,13 +103,7 @@ def slim_fly(q: int, hosts: int) -> Any:
 def polarfly(q: int, hosts: int) -> Any:
     """Points of the projective plane over a prime field, wired where orthogonal (Lakhotia et al., SC 2022)."""
     points = [(1, y, z) for y in range(q) for z in range(q)] + [(0, 1, z) for z in range(q)] + [(0, 0, 1)]
-    graph = nx.Graph()
-    graph.add_nodes_from(points)
-    graph.add_edges_from(
-        (a, b)
-        for a, b in itertools.combinations(points, 2)
-        if sum(x * y for x, y in zip(a, b, strict=True)) % q == 0
-    )
+    graph = wired(points, lambda a, b: sum(x * y for x, y in zip(a, b, strict=True)) % q == 0)
     return with_hosts(graph, hosts)
 
 

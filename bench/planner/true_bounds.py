@@ -147,9 +147,8 @@ def measure(family: str, name: str) -> Row:
     if core.shape == _core.Shape.graph and not core.forwards:
         old = by_shortest_paths(core)
         row["A_before"] = _core.lower_bounds(old, demand).phases
-        row["S_before"] = (
-            _core.plan_exchange(old, demand).schedule.phases if row["hosts"] <= MOST_HOSTS_TWICE else None
-        )
+        few = row["hosts"] <= MOST_HOSTS_TWICE
+        row["S_before"] = _core.plan_exchange(old, demand).schedule.phases if few else None
     return row
 
 
@@ -170,21 +169,16 @@ def by_shortest_paths(network: _core.Network) -> _core.Network:
                     order.append(to)
         passing = list(ranks)
         for node in reversed(order[1:]):
-            best = [
-                c
-                for c in leaving[node]
-                if far[ends[c][1]] < far[node] and (ends[c][1] == dst or not ranks[ends[c][1]])
-            ]
+            nearer = (c for c in leaving[node] if far[ends[c][1]] < far[node])
+            best = [c for c in nearer if ends[c][1] == dst or not ranks[ends[c][1]]]
             chosen = min(best[i % len(best) :] + best[: i % len(best)], key=load.__getitem__)
             load[chosen] += passing[node]
             passing[ends[chosen][1]] += passing[node]
             if len(leaving[node]) > 1:
                 hops.append((node, dst, chosen))
     a, b = [a for a, _ in network.links], [b for _, b in network.links]
-    rates = [network.rate(2 * i) for i in range(len(a))]
-    return _core.Network.graph(
-        network.names, ranks, a, b, rates, [network.latency(2 * i) for i in range(len(a))], hops
-    )
+    rates, latencies = ([of(2 * i) for i in range(len(a))] for of in (network.rate, network.latency))
+    return _core.Network.graph(network.names, ranks, a, b, rates, latencies, hops)
 
 
 def summary(heading: Row, rows: list[Row]) -> list[Block]:
@@ -230,13 +224,8 @@ def main() -> None:
         return
     for family, cases in CASES.items():
         for name in cases:
-            command = [
-                sys.executable,
-                __file__,
-                "--case",
-                family,
-                name,
-            ]  # memory and caches are those of one case
+            # A process of its own: memory and caches are those of one case.
+            command = [sys.executable, __file__, "--case", family, name]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=600)
             row = {"family": family, "network": name} | json.loads(done.stdout)
             results.add(row)

@@ -46,9 +46,8 @@ def fetch(work: Path) -> Path:
     }
     command = ["apt-get", *(part for key, value in options.items() for part in ("-o", f"{key}={value}"))]
     subprocess.run([*command, "update"], check=True, timeout=300)
-    subprocess.run(
-        [*command, "source", "--download-only", "--tar-only", NAME], cwd=work, check=True, timeout=600
-    )
+    source = [*command, "source", "--download-only", "--tar-only", NAME]
+    subprocess.run(source, cwd=work, check=True, timeout=600)
     subprocess.run(["tar", "xf", *work.glob("mpich_*.orig.tar.*")], cwd=work, check=True, timeout=120)
     return sorted(work.glob("mpich-*/test/mpi/configure"))[-1].parent
 

@@ -23,10 +23,11 @@ import mpich_suite
 from case import Case, Outcome, run_case
 
 from hocket.launch.environment import RuntimeOptions, scheduled_environment
-from hocket.launch.mpi import Mpi, find_mpi
+from hocket.launch.mpi import Mpi
 from hocket.network import read_network
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from mpi_jobs import add_mpi, mpis
 from results_file import Block, Row, begin, cells, pairs, provenance
 
 NETWORK = "star:24@8kbit,1us"  # so slow that planning an exchange pays at once
@@ -129,19 +130,6 @@ def summary(heading: Row, rows: list[Row]) -> list[Block]:
     ]
 
 
-def parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("suites", nargs="+", choices=[mpich_suite.NAME, mpi4py_suite.NAME])
-    parser.add_argument(
-        "--mpi", action="append", required=True, help="mpich, openmpi or the path of a launcher"
-    )
-    parser.add_argument("--rooms", default=",".join(mpich_suite.ROOMS), help="directories of MPICH's suite")
-    parser.add_argument("--only", default="", help="cases whose names match this pattern")
-    parser.add_argument("--work", type=Path, default=Path("build/suites"), help="sources and programs")
-    parser.add_argument("--jobs", type=int, default=2, help="compilations at once")
-    return parser
-
-
 def cases_of(suite: str, mpi: Mpi, work: Path, rooms: list[str], jobs: int) -> tuple[list[Case], int]:
     """Cases that can be run, and the number of programs that cannot be built."""
     if suite == mpi4py_suite.NAME:
@@ -153,31 +141,31 @@ def cases_of(suite: str, mpi: Mpi, work: Path, rooms: list[str], jobs: int) -> t
 
 
 def main() -> int:
-    chosen, results = begin(parser(), "suites", summary)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("suites", nargs="+", choices=[mpich_suite.NAME, mpi4py_suite.NAME])
+    add_mpi(parser)
+    parser.add_argument("--rooms", default=",".join(mpich_suite.ROOMS), help="directories of MPICH's suite")
+    parser.add_argument("--only", default="", help="cases whose names match this pattern")
+    parser.add_argument("--work", type=Path, default=Path("build/suites"), help="sources and programs")
+    parser.add_argument("--jobs", type=int, default=2, help="compilations at once")
+    chosen, results = begin(parser, "suites", summary)
     work = chosen.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
     low = ", ".join(f"{name}={value}" for name, value in LOW.items())
     results.heading["settings"] = f"`{NETWORK}`, `--placement order`, {low}"
     missing: dict[str, int] = {}
+    network, options = read_network(NETWORK), RuntimeOptions(placement="order", choose="off")
     worst = 0
-    for name in chosen.mpi:
-        mpi = find_mpi(name)
-        variables = (
-            scheduled_environment(
-                mpi.mpicc, read_network(NETWORK), RuntimeOptions(placement="order", choose="off")
-            )
-            | LOW
-        )
+    for mpi in mpis(chosen):
+        variables = scheduled_environment(mpi.mpicc, network, options) | LOW
         for suite in chosen.suites:
             cases, absent = cases_of(suite, mpi, work, chosen.rooms.split(","), chosen.jobs)
             if absent:
                 missing[mpi.family.value] = absent
             for case in (case for case in cases if re.search(chosen.only, case.name)):
                 row = compare(suite, case, mpi, variables, work / "differences")
-                print(
-                    f"{row.kind}: {suite} {row.mpi} {row.case}: {row.hocket}, {row.scheduled} scheduled",
-                    flush=True,
-                )
+                line = f"{row.kind}: {suite} {row.mpi} {row.case}: {row.hocket}, {row.scheduled} scheduled"
+                print(line, flush=True)
                 results.heading["not_built"] = missing
                 results.add(asdict(row))
                 worst |= row.kind == "different"
