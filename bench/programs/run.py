@@ -2,9 +2,9 @@
 
     python bench/programs/run.py PROGRAM… [--mpi mpich] [--python PYTHON] [--shuffle 1] [--pairs 1] [--append]
 
-PROGRAM: pencils, gradients and sort need a PYTHON with mpi4py, mpi4py-fft and scipy; salt needs LAMMPS (lmp), silicon
-Quantum ESPRESSO (pw.x), of Debian's packages lammps and quantum-espresso for example (with --mpi
-/usr/bin/mpirun.openmpi). Jobs with and without take turns; nothing is known from before. Needs root. Writes
+PROGRAM: pencils, gradients and sort need a PYTHON with mpi4py, mpi4py-fft and scipy; integers needs is.A.32 of NASA's
+parallel benchmarks, compiled for the MPI; salt needs LAMMPS (lmp), silicon Quantum ESPRESSO (pw.x), of Debian's
+packages lammps and quantum-espresso for example (with --mpi /usr/bin/mpirun.openmpi). Jobs with and without take turns; nothing is known from before. Needs root. Writes
 bench/results/programs.{csv,md}.
 """
 
@@ -35,6 +35,7 @@ PROGRAMS = {  # command, and what it does
     ),
     "sort": ("{python} {here}/applications.py sort 60000 15", "sample sort of 1.9 million keys, 15 times"),
     "salt": ("lmp -in {here}/salt.in -log none", "LAMMPS, 8,000 ions, PPPM on 64³, 12 steps"),
+    "integers": ("is.A.32", "NAS IS, class A: 2²³ keys ranked ten times"),
     "silicon": ("pw.x -in {here}/silicon.in", "Quantum ESPRESSO, 8 atoms of silicon, grid of 54³"),
 }
 

@@ -267,7 +267,7 @@ def _round(rate: float) -> float:
 
 
 def _alike(rates: Sequence[float]) -> dict[float, float]:
-    """What stands for each rate in a file: the median of those that a measurement does not tell from it. Links that
+    """Rate that stands for each in a file: the median of those that a measurement does not tell from it. Links that
     seem to differ by some per cent would have schedules that take up to an eighth longer."""
     found: dict[float, float] = {}
     left = sorted(rates)
