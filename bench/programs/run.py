@@ -4,7 +4,8 @@
 
 PROGRAM: pencils, gradients and sort need a PYTHON with mpi4py, mpi4py-fft and scipy; integers needs is.A.32 of NASA's
 parallel benchmarks, compiled for the MPI; salt needs LAMMPS (lmp), silicon Quantum ESPRESSO (pw.x), of Debian's
-packages lammps and quantum-espresso for example (with --mpi /usr/bin/mpirun.openmpi). Jobs with and without take turns; nothing is known from before. Needs root. Writes
+packages lammps and quantum-espresso for example (with --mpi
+/usr/bin/mpirun.openmpi). Jobs with and without take turns; nothing is known from before. Needs root. Writes
 bench/results/programs.{csv,md}.
 """
 
