@@ -1,12 +1,11 @@
-"""All-to-alls of a thousand hosts packet by packet, in csg-htsim: Hocket's plan beside the orders of MPI libraries.
+"""All-to-alls of dozens to hundreds of hosts packet by packet, in csg-htsim: Hocket's plans beside native orders.
 
-    python bench/packets/run.py FOLDER [--leaves 32] [--hosts 32] [--cables 8] [--bytes 65536] [--only WORD] [--append]
+    python bench/packets/run.py FOLDER [--leaves 8] [--hosts 8] [--cables 2] [--bytes 65536] [--only WORD] [--append]
 
-FOLDER: sim/datacenter of csg-htsim (https://github.com/Broadcom/csg-htsim), with htsim_roce and htsim_eqds built. Leaf
-switches of so many hosts hang on one spine, each by a link as fast as so many hosts' links. RoCE: switches pause who
-sends to them, nothing is lost, and a token takes a whole packet. EQDS: switches trim packets where queues are full,
-receivers grant what is sent, as NDP (Handley et al., SIGCOMM 2017). A rank's next step begins when its sends and
-receives of the last one have ended. Raw numbers go to bench/results/packets.{csv,md}.
+FOLDER: sim/datacenter of csg-htsim (https://github.com/Broadcom/csg-htsim) with htsim_ndp built. Leaf switches of so
+many hosts have as many spines as cables; packets take them in turn, so that they are one link. Switches trim packets
+where queues are full, receivers ask for the rest (NDP: Handley et al., SIGCOMM 2017). Tokens are packets, too, and a
+wait ends when the sender has the acknowledgement. Raw numbers go to bench/results/packets.{csv,md}.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from results_file import Block, Row, begin, cells, provenance
 
 GBIT, MTU = 10, 4096  # of a host's link; bytes of a packet
-ROUTES = {"htsim_eqds": ("-strat", "ecmp_host", "-paths", 64), "htsim_ndp": ("-strat", "perm", "-paths", 64)}
 THROTTLE = 32  # sends of MPICH's scattered all-to-all before it waits for them
 Rounds = Callable[[int, int], list[list[int]]]  # whom a rank sends to, step by step, of so many ranks
 
@@ -78,10 +76,10 @@ def topology(leaves: int, hosts: int, cables: int) -> str:
     )
 
 
-def planned(network: str, size: int, output: Path) -> Row:
+def planned(network: str, size: int, window: int, output: Path) -> Row:
     """The plan of Hocket in ``output``; what it says about itself."""
     hocket, plan = [sys.executable, "-m", "hocket"], output.with_suffix(".hkt")
-    words = ["plan", "all-to-all", "--network", network, "--bytes", str(size), "-o", str(plan), "--json"]
+    words = f"plan all-to-all --network {network} --bytes {size} --window {window} -o {plan} --json".split()
     said = subprocess.run([*hocket, *words], check=True, capture_output=True, text=True).stdout
     subprocess.run([*hocket, "export", plan, "--to", "htsim", "-o", output], check=True, capture_output=True)
     return json.loads(said)
@@ -89,7 +87,7 @@ def planned(network: str, size: int, output: Path) -> Row:
 
 def simulated(program: Path, flows: Path, network: Path, ranks: int, most: float) -> Row:
     """Seconds until the last flow has ended, and packets by htsim's own count."""
-    words = [program, "-nodes", ranks, "-tm", flows, "-topo", network, *ROUTES[program.name],
+    words = [program, "-nodes", ranks, "-tm", flows, "-topo", network, "-strat", "perm", "-paths", 64,
              "-linkspeed", GBIT * 1000, "-mtu", MTU, "-end", int(most * 1e6), "-o", "log"]  # fmt: skip
     last, ended = 0.0, 0
     packets: dict[str, str] = {}
@@ -110,69 +108,51 @@ def simulated(program: Path, flows: Path, network: Path, ranks: int, most: float
 
 
 def summary(heading: Row, rows: list[Row]) -> list[Block]:
-    names = [
-        "network",
-        "bytes",
-        "transport",
-        "order",
-        "what",
-        "flows",
-        "packets",
-        "sent_again",
-        "seconds",
-        "ratio",
-    ]
-    told = [[row[name] for name in names[:-2]] + [f"{row['seconds']:.4f}", f"{row['seconds'] / row['bound']:.3f}"]
-            for row in rows]  # fmt: skip
+    names = ["network", "bytes", "ranks", "what", "flows", "packets", "sent_again"]
+    told = [[*(row[name] for name in names), f"{1e3 * row['seconds']:.2f}", f"{row['seconds'] / row['bound']:.2f}",
+             f"{row['predicted'] / row['bound']:.2f}" if row["predicted"] else ""] for row in rows]  # fmt: skip
     return [
-        "# All-to-alls of a thousand hosts, packet by packet",
-        f"{provenance(heading)}, csg-htsim.\n"
+        "# All-to-alls packet by packet",
+        f"{provenance(heading)}, csg-htsim (NDP).\n"
         f"Links of hosts {GBIT} Gbit/s, 1 µs a link, packets of {MTU} bytes. The bound is that of the busiest channel.",
-        cells([*names[:-2], "seconds", "over the bound"], told),
+        cells([*names, "ms", "over the bound", "predicted over the bound"], told),
     ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    for option, default in (("leaves", 32), ("hosts", 32), ("cables", 8), ("bytes", 65536)):
+    for option, default in (("leaves", 8), ("hosts", 8), ("cables", 2), ("bytes", 65536)):
         parser.add_argument(f"--{option}", type=int, default=default)
     parser.add_argument("--only", default="", help="what has this word in its name")
     options, results = begin(parser, "packets", summary)
-    ranks, short = (
-        options.leaves * options.hosts,
-        f"fat-tree:{options.leaves}x{options.hosts}x1x{options.cables}",
-    )
+    ranks = options.leaves * options.hosts
+    short = f"fat-tree:{options.leaves}x{options.hosts}x1x{options.cables}"
     with tempfile.TemporaryDirectory() as work:
-        flows, network = Path(work) / "flows.cm", Path(work) / "network.topo"
+        network = Path(work) / "network.topo"
         network.write_text(topology(options.leaves, options.hosts, options.cables), encoding="utf-8")
-        said = planned(f"{short}@{GBIT}Gbit,1us", options.bytes, Path(work) / "hocket.cm")
-        cases = [("Hocket", "any", Path(work) / "hocket.cm")]
+
+        def run(what: str, order: str, flows: Path, said: Row) -> None:
+            row = {"network": short, "bytes": options.bytes, "ranks": order, "what": what}
+            row |= simulated(options.folder / "htsim_ndp", flows, network, ranks, 20 * bound)
+            results.add(row | {"bound": bound, "predicted": said.get("predicted_seconds")})
+            print(results.rows[-1], file=sys.stderr, flush=True)
+
+        for window in (1, 4, 16):
+            flows = Path(work) / f"hocket-{window}.cm"
+            said = planned(f"{short}@{GBIT}Gbit,1us", options.bytes, window, flows)
+            bound = said["bound_seconds"]
+            if options.only in f"Hocket, window {window}":
+                run(f"Hocket, window {window}", "any", flows, said)
         for name, rounds in NATIVE.items():
             for order in ("in order", "at random"):
                 node = list(range(ranks))
                 if order == "at random":
                     Random(1).shuffle(node)
-                cases.append((f"{name}", order, flows.with_stem(f"flows{len(cases)}")))
-                cases[-1][2].write_text("".join(matrix(rounds, ranks, options.bytes, node)), encoding="utf-8")
-        for name, order, path in cases:
-            for transport in ("ndp",):
-                row = {
-                    "network": short,
-                    "bytes": options.bytes,
-                    "transport": transport,
-                    "order": order,
-                    "what": name,
-                }
-                if options.only not in f"{transport} {order} {name}":
-                    continue
-                found = simulated(
-                    options.folder / f"htsim_{transport}", path, network, ranks, 20 * said["bound_seconds"]
-                )
-                results.add(
-                    row | found | {"bound": said["bound_seconds"], "predicted": said["predicted_seconds"]}
-                )
-                print(results.rows[-1], file=sys.stderr, flush=True)
+                flows = Path(work) / "native.cm"
+                flows.write_text("".join(matrix(rounds, ranks, options.bytes, node)), encoding="utf-8")
+                if options.only in f"{name} {order}":
+                    run(name, order, flows, {})
 
 
 if __name__ == "__main__":

@@ -213,6 +213,13 @@ def measured_trees() -> Figures:
     return noise[1], noise[0], traffic[0], min(found), max(found), max(row["bottlenecks"] for row in large)
 
 
+def packets() -> Figures:
+    """Least and most times over the bound, of plans and of native orders."""
+    ratios = [(row[3].startswith("Hocket"), row[8]) for row in cells_of("packets")[1:]]
+    both = [[ratio for ours, ratio in ratios if ours == of] for of in (True, False)]
+    return [end(of, key=number) for of in both for end in (min, max)]
+
+
 def right_trees(name: str) -> Figures:
     """Trees whose sets are right, and all."""
     (row,) = (row for row in cells_of(name)[1:] if len(row) == 7)
@@ -328,6 +335,8 @@ CLAIMS: list[tuple[str, str, Callable[[], Figures]]] = [
     ("evidence", "ions with PPPM | Open MPI 4.1 | {} | {} | {} |", lambda: program("salt")),
     ("networks", "{} random trees in the lab, with both MPIs: {} have the right sets, {} of them rates within 10 %",
      trees_in_the_lab),
+    ("evidence", "switches that trim packets (NDP), 10 Gbit/s | a loss: {} to {} times the bound, natively {} to {}",
+     packets),
     ("networks", "With four ranks on each host {} of {} trees are right", lambda: right_trees("measured-trees-ranks")),
     ("networks", "with a host at a tenth of the rate {} of {}, and it is named",
      lambda: right_trees("measured-trees-slow")),
