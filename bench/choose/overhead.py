@@ -104,7 +104,7 @@ def summary(heading: Row, rows: list[Row]) -> list[Block]:
         shown = (quartiles(of) if of else "" for of in (first, *others))
         verdict = "" if median(first) <= MOST else "missed"
         told.append([*(row[name] for name in CELL), row["calls"], len(first), *shown, verdict])
-    kept, chance = sum(value <= MOST for value in medians), against_chance(rows)
+    kept = sum(value <= MOST for value in medians)
     return [
         "# Overhead",
         f"{provenance(heading)}.",
@@ -118,8 +118,8 @@ def summary(heading: Row, rows: list[Row]) -> list[Block]:
         "pairs. First job: nothing is known; what it takes to load the runtime, to meet, to plan and to try counts.\n"
         "Second job: with what the first has kept. Forced: a schedule serves all calls (`HOCKET_CHOOSE=off`), for\n"
         "comparison. Native over native: what chance alone does to such ratios. Ranks in shared memory stand for\n"
-        "hosts, more of them than cores." + ("" if chance else "\n"),
-        *chance,
+        "hosts, more of them than cores.",
+        *against_chance(rows),
     ]  # fmt: skip
 
 
