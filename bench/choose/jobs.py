@@ -93,14 +93,17 @@ class Job:
     def run(self, hocket: bool, calls: int, environment: Mapping[str, str], timeout: float) -> Told:
         """Return what the program prints. Raises JobError where it fails or gets wrong data, and TimeoutExpired."""
         command = self.place.command(self.mpi, hocket, [str(self.program), *self.what, str(calls)])
-        env = os.environ | environment
-        done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=timeout, check=False)
-        told = re.search(r"^agree (.+)\ncosts (.+)\ntotal ([\d.]+) right$", done.stdout, re.MULTILINE)
-        if told is None:
-            what = f"exit code {done.returncode}\n{done.stdout}{done.stderr}"
-            raise JobError(f"{' '.join(command)}: {what}")
-        costs = [float(cost) for cost in told[2].split(";")]
-        return Told(float(told[3]), costs, float(told[1]), done.stderr)
+        return told_by(command, environment, timeout)
+
+
+def told_by(command: list[str], environment: Mapping[str, str], timeout: float) -> Told:
+    """Words of a job's program. Raises JobError where it fails or gets wrong data, and TimeoutExpired."""
+    env = os.environ | environment
+    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=timeout, check=False)
+    told = re.search(r"^agree (.+)\ncosts (.+)\ntotal ([\d.]+) right$", done.stdout, re.MULTILINE)
+    if told is None:
+        raise JobError(f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    return Told(float(told[3]), [float(cost) for cost in told[2].split(";")], float(told[1]), done.stderr)
 
 
 def add_cells(parser: argparse.ArgumentParser) -> None:

@@ -20,7 +20,6 @@ import argparse
 import itertools
 import json
 import math
-import re
 import subprocess
 import sys
 import tempfile
@@ -37,14 +36,14 @@ from hocket.launch.mpi import Mpi
 from hocket.measure.discovered import Found
 
 sys.path.extend(str(Path(__file__).parents[1] / folder) for folder in (".", "choose"))
-from jobs import PROGRAM, scheduling_variables
+from jobs import HOCKET, PROGRAM, scheduling_variables, told_by
 
 from mpi_jobs import add_mpi, compiled, mpis
 from results_file import Block, Row, begin, cells, grouped, provenance
 
-HOCKET = [sys.executable, "-m", "hocket"]
 RATIOS = (1, 1, 2, 3, 4, 8, 16)
 PORTS = 32
+REFUSED: Row = {"hosts": [], "bottlenecks": [], "errors": [], "rounds": 0, "seconds": 0, "bytes": 0}
 CLEAR, NONE, NEAR = 0.8, 0.97, 0.1  # of what other links let through; of a rate
 
 
@@ -201,15 +200,12 @@ def jobs(mpi: Mpi, work: Path, lab: list[str], true: Path, measured: Path) -> Ro
         for kind in ("candidates", "library")
     )
     row: Row = {"predicted": round(ours / native, 3)}
+    program = [str(compiled(mpi, PROGRAM, work)), "alltoall", "65536", "4"]
     for name, file in (("native", None), ("measured", measured), ("true", true)):
         settings = scheduling_variables(str(file), mpi.mpiexec, "names") if file else {}
         settings |= {"HOCKET_CHOICES": "", "HOCKET_CHOOSE": best}
-        program = [str(compiled(mpi, PROGRAM, work)), "alltoall", "65536", "4"]
         words = [*lab, "env", *(f"{key}={value}" for key, value in settings.items()), *program]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=True)
-        total = re.search(r"^total ([\d.]+) right$", done.stdout, re.MULTILINE)
-        assert total, done.stdout + done.stderr
-        row[f"{name}_job"] = float(total[1])
+        row[f"{name}_job"] = told_by(words, {}, 300).total
     return row
 
 
@@ -274,10 +270,7 @@ def main() -> None:
                 words = [*HOCKET, *lab.split(), *HOCKET, *command.split()]
                 done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
                 row: Row = {"mpi": mpi.family.value, "seed": seed, "kind": tree.kind, "hosts": len(tree.at)}
-                refused = (
-                    '{"hosts": [], "bottlenecks": [], "errors": [], "rounds": 0, "seconds": 0, "bytes": 0}'
-                )
-                told: Row = json.loads(refused if done.returncode else done.stdout.splitlines()[-1])
+                told: Row = REFUSED if done.returncode else json.loads(done.stdout.splitlines()[-1])
                 row |= {"switches": len(tree.above)} | scored(tree, told, rate)
                 if done.returncode:
                     print(done.stderr, file=sys.stderr)

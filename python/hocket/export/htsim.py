@@ -72,22 +72,17 @@ def _matrix(plan: Transfers) -> _Matrix:
             matrix.flows[number].trigger = matrix.trigger(len(causes))
             for cause in causes:
                 effects[cause].append(number)
-    for cause, waiting in enumerate(effects):
-        _fire(plan, matrix, cause, waiting)
+    # One that waits alone starts by its trigger, several start by tokens.
+    for flow, waiting in zip(matrix.flows[:], effects, strict=True):
+        if len(waiting) == 1 and plan.transfers[waiting[0]].src in (flow.src, flow.dst):
+            flow.sent = matrix.flows[waiting[0]].trigger
+        elif waiting:
+            flow.sent = matrix.trigger(1)
+            for number in waiting:
+                to = plan.transfers[number].src
+                end, trigger = to if to != flow.dst else flow.src, matrix.flows[number].trigger
+                matrix.flows.append(_Flow(flow.dst, end, TOKEN_BYTES, flow.sent, trigger))
     return matrix
-
-
-def _fire(plan: Transfers, matrix: _Matrix, cause: int, waiting: list[int]) -> None:
-    """Start the waiting transfers at the end of ``cause``: one alone by its trigger, several by tokens."""
-    flow, flows = matrix.flows[cause], matrix.flows
-    if len(waiting) == 1 and plan.transfers[waiting[0]].src in (flow.src, flow.dst):
-        flow.sent = flows[waiting[0]].trigger
-    elif waiting:
-        flow.sent = matrix.trigger(1)
-        for number in waiting:
-            to = plan.transfers[number].src
-            end = to if to != flow.dst else flow.src
-            flows.append(_Flow(flow.dst, end, TOKEN_BYTES, flow.sent, flows[number].trigger))
 
 
 def _lines(plan: Transfers, matrix: _Matrix) -> Iterator[str]:

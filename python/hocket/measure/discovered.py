@@ -172,9 +172,7 @@ class Found:
         def draw(switch: int, depth: int) -> None:
             own, each = switches[switch][1], switches[switch][0]
             way = "" if each is None else f"-- {_rate(each.rate)} ({self._ratio(each):.2g}:1) -- "
-            lines.append(
-                f"{'   ' * depth}{way}[{_switch(switch)}]  {self._names(own) if own else ''}".rstrip()
-            )
+            lines.append(f"{'   ' * depth}{way}[switch{switch}]  {self._names(own) if own else ''}".rstrip())
             for child, (_, _, above) in enumerate(switches):
                 if above == switch:
                     draw(child, depth + 1)
@@ -239,7 +237,7 @@ class Found:
         return some([self.hosts[host] for host in hosts])
 
     def _free_name(self, number: int) -> str:
-        name = _switch(number)
+        name = f"switch{number}"
         while name in self.hosts:
             name += "x"
         return name
@@ -251,10 +249,6 @@ def rate_of(came: Sequence[float], size: int, seconds: float) -> float:
     Of one that comes across the beginning or the end, a part counts. Pauses count: others use the wire then."""
     first, last = np.interp([_WARM * seconds, seconds], [0.0, *came], range(len(came) + 1))
     return float(last - first) * size / ((1 - _WARM) * seconds)
-
-
-def _switch(number: int) -> str:
-    return f"switch{number}"
 
 
 def _rate(rate: float) -> str:

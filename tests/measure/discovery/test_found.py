@@ -191,7 +191,7 @@ def test_the_rate_of_a_stream() -> None:
         0.82,
         0.83,
         1.5,
-    ]  # of them alone it would be 7 in 0.43 seconds
+    ]  # not 7 in the 0.43 s between the first eight
     messages = 8 + 0.17 / 0.67 - 0.35 / 0.4
     assert rate_of(bursts, size, seconds) == pytest.approx(1000 * messages / 0.65)
     assert rate_of([0.1, 0.9], size, seconds) == pytest.approx(1000 * (0.55 / 0.8) / 0.65)
